@@ -1,0 +1,47 @@
+"""Everything that can go wrong outside a candidate, and who is to blame for it.
+
+    ProctorError
+    ├── InputError          the user gave us something we cannot use      exit status 2
+    ├── SandboxError        this host cannot run candidates as asked      exit status 3
+    ├── StoreError          a run directory cannot be read or written     exit status 3
+    └── BorderError         what came over the border breaks the protocol
+
+A failing candidate is no error: it is data, an `Execution` and then a `Verdict`. Errors are
+typed once, at the edge where they happen, by `boundary`; above that edge nobody guesses.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class ProctorError(Exception):
+    """Base of every error that Proctor raises on purpose."""
+
+    exit_status = 3
+
+
+class InputError(ProctorError):
+    """The user's input cannot be used; the message names file, line and field."""
+
+    exit_status = 2
+
+
+class SandboxError(ProctorError):
+    """No sandbox, or not the one that was asked for; the message says what would mend it."""
+
+
+class StoreError(ProctorError):
+    """A run directory cannot be read or written."""
+
+
+class BorderError(ProctorError):
+    """A message from inside a box is malformed, out of order or too large."""
+
+
+@contextmanager
+def boundary(error: type[ProctorError], what: str) -> Iterator[None]:
+    """Turn an operating-system error inside the block into `error`, saying `what` was tried."""
+    try:
+        yield
+    except OSError as trouble:
+        raise error(f"{what}: {trouble.strerror or trouble}") from trouble

@@ -1,0 +1,167 @@
+"""Run one Program under Limits and say what happened: the words every tier shares.
+
+Theory of operation. A *supervisor* (the process that imported proctor) never runs a candidate
+and never forks itself: it starts a *keeper* by executing a fresh interpreter, and the keeper
+forks one *guest* per candidate. Between supervisor and keeper lies a control socket; between
+supervisor and guest lie a border socket (length-prefixed frames, see `inside/border.py`) and
+one pipe each for standard output and standard error, drained while the guest runs. When the
+control socket closes, for whatever reason, the keeper kills everything below it, removes the
+scratch folder and ends: a supervisor that is killed with -9 leaves nothing behind.
+
+Who may fail: the guest may do anything, and that is an `Ending`. A keeper that cannot set up a
+guest says so on the control socket, which no guest ever holds: that is `SandboxFailed`, never
+the candidate's fault.
+
+What is not covered here: see each tier. `portable` is not isolated at all: a hostile guest can
+read the user's files and talk to the network. It exists for hosts where nothing better does.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from proctor.program import Program
+    from proctor.sandbox.guest import Guest
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+Tier = Literal["kernel", "docker", "contained", "portable"]
+Clock = Literal["cpu", "wall"]
+Role = Literal["candidate", "examiner", "together"]
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one candidate may use; units are in the names."""
+
+    cpu_seconds: float = 3.0
+    """Processor time of all its threads and descendants together."""
+    wall_seconds: float = 3.0
+    """Time that passes while it owes an answer, less the time it waited for a processor."""
+    memory_bytes: int = GIB
+    output_bytes: int = 256 * KIB
+    """Each of standard output and standard error."""
+    processes: int = 64
+    file_bytes: int = 64 * MIB
+    scratch_bytes: int = 256 * MIB
+    open_files: int = 256
+
+    def with_seconds(self, seconds: float) -> "Limits":
+        """Return the same limits with both clocks set to `seconds`."""
+        return msgspec.structs.replace(self, cpu_seconds=seconds, wall_seconds=seconds)
+
+
+class Exited(msgspec.Struct, frozen=True, tag="exited"):
+    """It ended by itself."""
+
+    code: int
+
+
+class Signalled(msgspec.Struct, frozen=True, tag="signalled"):
+    """A signal ended it that we did not send."""
+
+    signal: int
+
+
+class TimedOut(msgspec.Struct, frozen=True, tag="timed_out"):
+    """We ended it because a clock ran out."""
+
+    clock: Clock
+
+
+class OutOfMemory(msgspec.Struct, frozen=True, tag="out_of_memory"):
+    """It was ended for want of memory."""
+
+
+class OutputTooLong(msgspec.Struct, frozen=True, tag="output_too_long"):
+    """We ended it because it wrote more than it may."""
+
+
+class Denied(msgspec.Struct, frozen=True, tag="denied"):
+    """A wall ended it while it tried `what`."""
+
+    what: str
+
+
+class SandboxFailed(msgspec.Struct, frozen=True, tag="sandbox_failed"):
+    """We failed; nothing is known about the candidate."""
+
+    reason: str
+
+
+Ending = Exited | Signalled | TimedOut | OutOfMemory | OutputTooLong | Denied | SandboxFailed
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What one candidate used."""
+
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    memory_bytes: int = 0
+
+
+class Execution(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened, without judgement."""
+
+    ending: Ending
+    stdout: bytes = b""
+    stderr: bytes = b""
+    usage: Usage = Usage()
+
+
+class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tier holds its guests to on this host, and by what."""
+
+    tier: Tier
+    isolated: bool
+    walls: Mapping[str, str]
+    """Limit or wall → how it is enforced, or `not enforced`."""
+    clock: str
+    """`schedstat` (load is subtracted) or `wall`."""
+
+
+class Session(Protocol):
+    """A box that lives: files stay between programs until it is closed or idles too long."""
+
+    def exec(self, program: "Program", stdin: bytes = b"") -> Execution:
+        """Run one program in the session's scratch folder."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return a file of the scratch folder."""
+        ...
+
+    def write(self, path: str, content: bytes) -> None:
+        """Put a file into the scratch folder."""
+        ...
+
+    def close(self) -> None:
+        """End whatever runs and remove the scratch folder."""
+        ...
+
+
+class Sandbox(Protocol):
+    """A tier: something that can run hostile programs."""
+
+    def enforcement(self) -> Enforcement:
+        """Return what holds here."""
+        ...
+
+    def run(self, program: "Program", limits: Limits, stdin: bytes = b"") -> Execution:
+        """Run one program once, in an empty scratch folder."""
+        ...
+
+    def open(self, role: Role, limits: Limits) -> "Guest":
+        """Start one process that speaks the border protocol in the given role."""
+        ...
+
+    def session(self, limits: Limits, idle_seconds: float = 600.0) -> Session:
+        """Open a box that lives."""
+        ...
+
+    def close(self) -> None:
+        """End everything that still runs."""
+        ...

@@ -1,0 +1,116 @@
+"""What is asked and how it is checked: Benchmark, Task and the kinds of tests."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.sandbox import Limits
+
+Compare = str | dict[str, str]
+"""A profile of `judge/compare.py` by name, or `{"checker": code}`."""
+
+
+class Assertions(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="assertions"):
+    """Expressions or `assert` statements, one test each, run in order in one namespace."""
+
+    targets: Sequence[str]
+    setup: str = ""
+    compare: Compare | None = None
+
+
+class CheckFunction(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="check"):
+    """Code that defines `check(candidate)`; every `assert` in it is one test."""
+
+    code: str
+    setup: str = ""
+    compare: Compare | None = None
+
+
+class CallCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="calls"):
+    """Calls of one function with plain arguments and the value expected of each."""
+
+    fn_name: str
+    inputs: Sequence[Sequence[Any]]
+    outputs: Sequence[Any]
+    kwargs: Sequence[dict[str, Any]] | None = None
+    setup: str = ""
+    compare: Compare | None = None
+    compare_argument: int | None = None
+    """Compare this argument after the call instead of the returned value."""
+
+
+class StdinCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="stdin"):
+    """Whole programs: text on standard input, text expected on standard output."""
+
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    setup: str = ""
+    compare: Compare | None = None
+
+
+class UnitTests(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="unittest"):
+    """A unittest or pytest file that shares a process with the candidate."""
+
+    code: str
+    setup: str = ""
+    compare: Compare | None = None
+
+
+class TestProgram(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="program"):
+    """Test code with a `main` of its own, for compiled languages."""
+
+    code: str
+    setup: str = ""
+    compare: Compare | None = None
+
+
+Tests = Assertions | CheckFunction | CallCases | StdinCases | UnitTests | TestProgram
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task says about itself."""
+
+    timeout_s: float | None = None
+    difficulty: str | None = None
+    tags: Sequence[str] = ()
+    denylist: bool = False
+    """Refuse the imports and calls of DESIGN's denylist to the candidate's own code."""
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One question with its tests, limits and reference solution."""
+
+    task_id: str
+    prompt: str = ""
+    entry_point: str | None = None
+    tests: Tests
+    language: str = "python"
+    metadata: Metadata = Metadata()
+    canonical_solution: str | None = None
+    limits: Limits = Limits()
+
+    @property
+    def sha256(self) -> str:
+        """Digest of all of the task; two tasks that differ in anything differ in it."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+
+class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
+    """A named set of tasks in a pinned order."""
+
+    name: str
+    tasks: Sequence[Task]
+    source: str = ""
+    """Where the tasks were read from: a file, a package."""
+    aliases: dict[str, str] = {}  # noqa: RUF012  msgspec copies mutable defaults
+    """Other spellings of task ids that samples files use."""
+
+    @property
+    def sha256(self) -> str:
+        """Digest of all tasks in order."""
+        digest = hashlib.sha256()
+        for task in self.tasks:
+            digest.update(bytes.fromhex(task.sha256))
+        return digest.hexdigest()
