@@ -1,0 +1,1 @@
+"""Proctor runs code that language models wrote and decides honestly whether it works."""
