@@ -1,8 +1,21 @@
-"""A complete, hashable thing to run, and how a task and an extraction become one."""
+"""A complete, hashable thing to run, and how a task and an extraction become one.
 
+A candidate's text is never rewritten or reordered: it stands behind the prompt that it continues,
+or behind those imports and helpers of the prompt that it lacks. The only thing that may come
+before is `from __future__`, which Python wants first.
+"""
+
+import ast
 import hashlib
+from functools import lru_cache
 
 import msgspec
+
+from proctor.extraction import Extraction
+from proctor.extraction.layout import body_indent
+from proctor.extraction.reader import entry_names
+from proctor.extraction.syntax import bound_names, parse
+from proctor.task import StdinCases, Task
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,3 +30,74 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         """Digest of everything that decides what runs."""
         text = "\0".join((self.language, *self.args, self.source))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Program:
+    """Make the program that extracted code stands for, with `preamble` in front of it."""
+    source = extraction.code
+    if extraction.continues:
+        source = task.prompt + source
+    elif task.language == "python" and not isinstance(task.tests, StdinCases):
+        source = _in_front(_setting(task, source), source)
+    return Program(source=_in_front(preamble, source), language=task.language)
+
+
+def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") -> Program:
+    """Make a program of text as it stands: behind the prompt, or `whole` without it.
+
+    A prompt that is no code, as MBPP's sentences and all of those to programs that read
+    standard input, is never part of a program.
+    """
+    source = text if whole or not _is_code_prompt(task, text) else task.prompt + text
+    return Program(source=_in_front(preamble, source), language=task.language)
+
+
+def _is_code_prompt(task: Task, text: str) -> bool:
+    if isinstance(task.tests, StdinCases):
+        return False
+    if task.language != "python":
+        return True
+    outline = _outline(task.prompt)
+    if outline is None:  # it may stop in the middle of a statement
+        return parse(task.prompt + text) is not None
+    return bool(bound_names(outline))
+
+
+def _setting(task: Task, code: str) -> str:
+    """Return the prompt's imports, helpers and constants that code does not bind itself."""
+    outline, tree = _outline(task.prompt), parse(code)
+    if outline is None or tree is None:
+        return ""
+    lines = task.prompt.split("\n")
+    entries, present = entry_names(task), bound_names(tree)
+    setting: list[str] = []
+    taken = 0
+    for node in outline.body:
+        names = bound_names(node)
+        if names - present and names.isdisjoint(entries):
+            decorators = getattr(node, "decorator_list", [])
+            first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+            setting += lines[max(first - 1, taken) : node.end_lineno]  # `;` may share a line
+            taken = node.end_lineno or 0
+    return "\n".join(setting)
+
+
+@lru_cache(maxsize=256)
+def _outline(prompt: str) -> ast.Module | None:
+    """Return the syntax tree of a prompt, which may stop before the body of its last function."""
+    return parse(prompt) or parse(f"{prompt.rstrip()}\n{body_indent(prompt)}pass\n")
+
+
+def _in_front(text: str, source: str) -> str:
+    """Put text before source, but behind its imports from `__future__`."""
+    if not text.strip():
+        return source
+    lines = source.split("\n")
+    behind = _last_future_line(source)
+    return "\n".join([*lines[:behind], text.rstrip("\n"), *lines[behind:]])
+
+
+def _last_future_line(source: str) -> int:
+    tree = parse(source) if "__future__" in source else None
+    imports = (node for node in tree.body if isinstance(node, ast.ImportFrom)) if tree else ()
+    return max((n.end_lineno or 0 for n in imports if n.module == "__future__"), default=0)

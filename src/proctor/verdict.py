@@ -139,16 +139,21 @@ def outcome_of(verdict: Verdict) -> Outcome | None:
     return OUTCOMES[verdict.bucket]
 
 
-def decide(tests: Sequence[TestResult], *, timeout_is_final: bool) -> Verdict:
+def decide(
+    tests: Sequence[TestResult], *, declared: int = 0, timeout_is_final: bool = False
+) -> Verdict:
     """Turn the results of all tests, in order, into one verdict.
 
-    `timeout_is_final` says that the time limit covered all tests together, so that running
-    out of it costs the whole score; else a test that timed out is just one that failed.
+    `declared` is how many tests there are, if some have no result because an early stop was
+    asked for. `timeout_is_final` says that the time limit covered all tests together, so that
+    running out of it costs the whole score; else a test that timed out is just one that failed.
     """
     failures = [test for test in tests if not test.passed]
+    if not tests:
+        return Unscored(bucket=Bucket.BENCHMARK, reason="there are no tests")
     if not failures:
-        return Passed(tests=tests) if tests else Failed(bucket=Bucket.EARLY_EXIT, detail="no tests")
-    score = (len(tests) - len(failures)) / len(tests)
+        return Passed(tests=tests)
+    score = (len(tests) - len(failures)) / max(len(tests), declared)
     strongest = [test for bucket in PRECEDENCE for test in failures if test.bucket is bucket]
     timeouts = [test for test in failures if test.bucket in TIMEOUTS and timeout_is_final]
     blamed = [*strongest, *timeouts, *failures][0]

@@ -1,17 +1,31 @@
-"""Which lines of an answer are code, and by which rule we decided."""
+"""Which lines of an answer are code, and by which rule we decided.
 
-import msgspec
+One file a language family; what all share is in `markdown.py`. Nothing is ever executed here,
+no answer makes extraction raise, and its cost is linear in the length of the answer.
+"""
+
+from proctor.errors import InputError
+from proctor.extraction.found import Extraction, NoCode
+from proctor.extraction.markdown import normalise
+from proctor.extraction.python import find as find_python
+from proctor.task import Task
+
+__all__ = ["MAX_CHARACTERS", "Extraction", "NoCode", "extract"]
+
+MAX_CHARACTERS = 1 << 20
+"""Longer answers are refused: we parse them in our own process."""
+
+_FINDERS = {"python": find_python}
 
 
-class Extraction(msgspec.Struct, frozen=True, kw_only=True):
-    """The code found in an answer."""
-
-    code: str
-    rule: str
-    """Name of the rule that found it; receipts record it."""
-
-
-class NoCode(msgspec.Struct, frozen=True, kw_only=True):
-    """No code was found."""
-
-    reason: str
+def extract(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
+    """Find the code in a model's answer; `truncated` if its length limit stopped the model."""
+    if task.language not in _FINDERS:
+        raise InputError(f"{task.task_id}: no rules to extract {task.language!r} code")
+    if len(text) > MAX_CHARACTERS:
+        return NoCode(reason=f"the answer is longer than {MAX_CHARACTERS} characters")
+    text = normalise(text)
+    if not text.strip():
+        return NoCode(reason="the answer is empty")
+    find = _FINDERS[task.language]
+    return find(text, task, truncated=truncated)

@@ -110,6 +110,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     stdout: bytes = b""
     stderr: bytes = b""
     usage: Usage = Usage()
+    compiled: bool = True
+    """False if the program's text was refused before anything of it ran."""
 
 
 class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +145,18 @@ class Session(Protocol):
         ...
 
 
+class Runs(Protocol):
+    """One program prepared for many runs, each in a fresh process with an empty scratch folder."""
+
+    def run(self, stdin: bytes, output_bytes: int) -> Execution:
+        """Run it once; `output_bytes` replaces that limit."""
+        ...
+
+    def close(self) -> None:
+        """Give back what was prepared."""
+        ...
+
+
 class Sandbox(Protocol):
     """A tier: something that can run hostile programs."""
 
@@ -152,6 +166,10 @@ class Sandbox(Protocol):
 
     def run(self, program: "Program", limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
+        ...
+
+    def repeat(self, program: "Program", limits: Limits) -> Runs:
+        """Prepare one program for many runs."""
         ...
 
     def open(self, role: Role, limits: Limits) -> "Guest":

@@ -1,0 +1,212 @@
+"""Where in an answer Python code may stand: each finder proposes blocks, none of them decides."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import msgspec
+
+from proctor.extraction import markdown, syntax
+from proctor.extraction.layout import (
+    indent_of,
+    is_code_line,
+    is_prose_line,
+    line_at,
+    statement_starts,
+)
+from proctor.extraction.markdown import Block
+from proctor.extraction.reader import Reader, Reading
+
+_CHAT = re.compile(r"(?:Human|Assistant|User|Explanation)\b *(?::|$)|\*\*|###|---", re.MULTILINE)
+_MARKS = tuple(
+    (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
+    for opening, closing in (
+        (r"\[PYTHON\]", r"\[/PYTHON\]"),
+        (r"(?:# *)?\[BEGIN\]", r"(?:# *)?\[DONE\]"),
+        (r"<(code|python|answer|solution)\b[^<>\n]*>", r"</(code|python|answer|solution)>"),
+        (r"<parameter(?:=code| name=\"code\")>", r"</parameter>"),
+        (r"<\|begin_of_solution\|>", r"<\|end_of_solution\|>"),
+        (r"<\|python_tag\|>", r"<\|eom_id\|>"),
+    )
+)
+_ARGUMENTS = re.compile(r'"(?:arguments|parameters|input)"\s*+:\s*+(?=")')
+_CODE_FIELD = re.compile(
+    r'"(?:code|source|source_code|python_code|script|program|solution|answer)"\s*+:\s*+(?=")'
+)
+_DOCTEST = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: (.*)|)$", re.MULTILINE)
+_INDENTED = re.compile(r"^(?:[ ]{2,}|\t+)(?=(?:async +)?def |class |import |from |@)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t]*+(?:```|~~~)", re.MULTILINE)
+_JSON = json.JSONDecoder(strict=False)
+MOST = 8
+"""Of anything that an answer can repeat without end, we look at so many."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer without its reasoning, and what is known of it."""
+
+    text: str
+    reader: Reader
+    truncated: bool
+
+
+def _whole(answer: Answer) -> Iterator[Block]:
+    """What is left of the answer without its reasoning and end marks."""
+    yield Block(code=answer.text.strip("\n"), kind="whole")
+
+
+def _fenced(answer: Answer) -> Iterator[Block]:
+    """Blocks between fences, the first of which may have been opened by the prompt."""
+    text = answer.text
+    lines = markdown.fences(text)
+    if lines and not lines[0].info and text[: lines[0].start].strip():
+        before = text[: lines[0].start]
+        if answer.reader.read(before) or answer.reader.mend(before):
+            yield Block(code=before, kind="prefilled-fence")
+            text = text[lines[0].end + 1 :]
+    for block in markdown.blocks(text):
+        if block.closed or not answer.truncated:
+            yield block
+        elif complete := _complete_part(block.code):
+            yield msgspec.structs.replace(block, code=complete, kind="cut-fence")
+
+
+def _complete_part(code: str) -> str:
+    """Return all but the last statement of code that the length limit cut."""
+    return code[: statement_starts(code)[-1]]
+
+
+def _inline_fenced(answer: Answer) -> Iterator[Block]:
+    """Code between backticks that do not stand on lines of their own."""
+    if _FENCE_LINE.search(answer.text):
+        return
+    parts = re.split(r"`{3,}", answer.text, maxsplit=2 * MOST)
+    for part in parts[1::2]:
+        tag = re.match(r"(?:python3?|py)\b[ \t]*\n?", part, re.IGNORECASE)
+        yield Block(code=part[tag.end() :] if tag else part, kind="inline-fence")
+    text = answer.text.strip()
+    if len(parts) == 1 and text.startswith("`") and text.endswith("`"):
+        yield Block(code=text.strip("`"), kind="inline-fence")
+
+
+def _marked(answer: Answer) -> Iterator[Block]:
+    """Code between marks that other tools ask models to write; the prompt may hold the first."""
+    text = answer.text
+    for opening, closing in _MARKS:
+        starts = [mark.end() for mark in islice(opening.finditer(text), MOST)]
+        for start in starts or [0]:
+            end = closing.search(text, start)
+            if end is not None:
+                yield Block(code=text[start : end.start()], kind="marked")
+            elif starts and not answer.truncated:
+                yield Block(code=text[start:], kind="marked")
+
+
+def _tool_call(answer: Answer) -> Iterator[Block]:
+    """The code field of a call of a tool, or of any JSON."""
+    texts = [answer.text, *_json_strings(_ARGUMENTS, answer.text)]
+    for text in texts:
+        for code in _json_strings(_CODE_FIELD, text):
+            yield Block(code=code, kind="tool-call")
+            yield from markdown.blocks(code)
+
+
+def _json_strings(key: re.Pattern[str], text: str) -> Iterator[str]:
+    for field in islice(key.finditer(text), MOST):
+        try:
+            value, _ = _JSON.raw_decode(text, field.end())
+        except ValueError:
+            continue
+        yield value
+
+
+def _before_chat(answer: Answer) -> Iterator[Block]:
+    """The text before a line that begins a new turn or an explanation, nearest last."""
+    starts = statement_starts(answer.text)[1:]
+    marks = (start for start in starts if _CHAT.match(answer.text, start))
+    for mark in reversed(list(islice(marks, MOST))):
+        yield Block(code=answer.text[:mark], kind="chat-cut")
+
+
+def _amid_prose(answer: Answer) -> Iterator[Block]:
+    """Code with prose before or after it, or with an end that the length limit cut."""
+    text, reader = answer.text, answer.reader
+    for start in _code_starts(text, reader):
+        found = reader.longest(text[start:])
+        if found is None:
+            yield Block(code=_before_prose(text[start:]), kind="prose-cut")
+            continue
+        reading, length = found
+        cuts_prose = is_prose_line(line_at(text, start + length))
+        if answer.truncated or cuts_prose:
+            kind = "prose-cut" if cuts_prose else "cut"
+            yield Block(code=_without_trailing_names(reading, reader), kind=kind)
+
+
+def _before_prose(text: str) -> str:
+    starts = statement_starts(text)[1:]
+    return text[: next((s for s in starts if is_prose_line(line_at(text, s))), len(text))]
+
+
+def _code_starts(text: str, reader: Reader) -> list[int]:
+    """Return where code may begin: as a body, at its first line, at the entry point."""
+    starts = statement_starts(text)
+    body = [0] if indent_of(text.lstrip("\n")) else []
+    first = (start for start in starts if is_code_line(line_at(text, start)))
+    entry = (
+        start
+        for start in reversed(starts)
+        if reader.mentions_entry(line_at(text, start)) and _follows_prose(text, start)
+    )
+    return list(dict.fromkeys([*body, *islice(first, 1), *islice(entry, 1)]))
+
+
+def _follows_prose(text: str, start: int) -> bool:
+    """Whether the last line before a position can only be prose."""
+    end = max(0, start - 1)
+    while end and text[end - 1] == "\n":
+        end -= 1
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    return not line.startswith((" ", "\t", "#")) and is_prose_line(line)
+
+
+def _without_trailing_names(reading: Reading, reader: Reader) -> str:
+    """Drop statements at the end that are words of the prose behind: a heading parses too."""
+    ends = [n.end_lineno or 0 for n in reading.tree.body if syntax.does_something(n)]
+    before = reader.prompt.count("\n") if reading.continues else 0
+    return "\n".join(reading.code.split("\n")[: ends[-1] - before]) + "\n"
+
+
+def _doctest(answer: Answer) -> Iterator[Block]:
+    """Lines that an interactive session would show behind its prompts."""
+    lines = [line[1] or "" for line in _DOCTEST.finditer(answer.text)]
+    if lines:
+        yield Block(code="\n".join(lines), kind="doctest")
+
+
+def _indented(answer: Answer) -> Iterator[Block]:
+    """A Markdown block that is indented and not fenced."""
+    text = answer.text
+    opening = next((m for m in _INDENTED.finditer(text) if _follows_prose(text, m.start())), None)
+    if opening is None:
+        return
+    lines = []
+    for line in text[opening.start() :].split("\n"):
+        if line.strip() and not line.startswith(opening[0]):
+            break
+        lines.append(line.removeprefix(opening[0]))
+    yield Block(code="\n".join(lines).rstrip("\n"), kind="indented")
+
+
+FINDERS: tuple[Callable[[Answer], Iterator[Block]], ...] = (
+    _whole,
+    _fenced,
+    _inline_fenced,
+    _marked,
+    _tool_call,
+    _before_chat,
+    _amid_prose,
+    _doctest,
+    _indented,
+)
+"""In the order of trust."""

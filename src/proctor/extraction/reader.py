@@ -1,0 +1,143 @@
+"""How a stretch of text reads as Python: as a program, as the rest of the prompt, or not at all."""
+
+import ast
+import re
+
+import msgspec
+
+from proctor.extraction import syntax
+from proctor.extraction.layout import (
+    body_indent,
+    has_definition,
+    indent_of,
+    shift,
+    statement_starts,
+)
+from proctor.task import CallCases, StdinCases, Task
+
+_MAX_PARSES = 64
+_MAX_PARSED_CHARACTERS = 4 << 20
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """Text that parses and does something."""
+
+    code: str
+    tree: ast.Module
+    """The tree of the code, behind the prompt if it continues that."""
+    continues: bool = False
+    mended: bool = False
+    """Its indentation was changed to make it parse."""
+
+
+class Reader:
+    """Reads texts for one task, with a bounded number of parses for all of them together."""
+
+    def __init__(self, task: Task) -> None:
+        self.is_stdin = isinstance(task.tests, StdinCases)
+        self.prompt = "" if self.is_stdin else task.prompt
+        self._entries = entry_names(task)
+        self._parses_left = _MAX_PARSES
+        self._characters_left = _MAX_PARSED_CHARACTERS
+
+    def read(self, code: str) -> Reading | None:
+        """Read a text untouched: as a program, or behind the prompt."""
+        alone = self._parse(code)
+        if alone is not None and syntax.has_stray_return(alone):
+            alone = None
+        if alone is None or not self._binds_entry(alone):
+            better = self._outdented(code) or self._continue(code)
+            if better is not None:
+                return better
+        if alone is not None and any(syntax.does_something(node) for node in alone.body):
+            return Reading(code=code, tree=alone)
+        return None
+
+    def mend(self, code: str) -> Reading | None:
+        """Read a text as the body of the prompt's function after mending its indentation."""
+        if not self.prompt.strip() or self.mentions_entry(code):
+            return None
+        indent = body_indent(self.prompt)
+        head, _, tail = code.strip("\n").partition("\n")
+        rest = min((indent_of(line) for line in tail.split("\n") if line.strip()), default="")
+        bodies = [f"{indent}{head.lstrip()}\n{tail}"]  # only the first line lost its indentation
+        if not has_definition(head):  # else a broken function, not a body that begins with one
+            bodies.append(shift(f"{head}\n{tail}", indent_of(head), indent))
+            bodies.append(shift(f"{rest}{head.lstrip()}\n{tail}", rest, indent))
+        for body in dict.fromkeys(bodies):
+            reading = self._continue(body)
+            if reading is not None:
+                return msgspec.structs.replace(reading, mended=True)
+        return None
+
+    def longest(self, code: str) -> tuple[Reading, int] | None:
+        """Read the longest head of a text that parses, and say how long it is.
+
+        It ends before a statement at column 0. If such a head parses then every shorter one
+        does, so that bisection finds it.
+        """
+        cuts = statement_starts(code)
+        best: tuple[Reading, int] | None = None
+        low, high = 0, len(cuts) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            reading = self.read(code[: cuts[middle]])
+            if reading is None:
+                high = middle - 1
+            else:
+                low, best = middle, (reading, cuts[middle])
+        return best
+
+    def answers(self, reading: Reading) -> bool:
+        """Whether a reading does what the task asks for: defines its entry point, reads stdin."""
+        if reading.continues:
+            return True
+        if self.is_stdin:
+            return syntax.reads_stdin(reading.tree)
+        return any(syntax.defines(reading.tree, name) for name in self._entries)
+
+    def mentions_entry(self, code: str) -> bool:
+        """Whether a text seems to define the entry point, judged without parsing."""
+        names = "|".join(map(re.escape, self._entries))
+        pattern = (
+            rf"^[ \t]*+(?:(?:async +)?def +(?:{names}) *\(|class +(?:{names})\b|(?:{names}) *=[^=])"
+        )
+        return bool(names) and re.search(pattern, code, re.MULTILINE) is not None
+
+    def _binds_entry(self, tree: ast.Module) -> bool:
+        return not self._entries or not self._entries.isdisjoint(syntax.bound_names(tree))
+
+    def _continue(self, code: str) -> Reading | None:
+        if not self.prompt.strip():
+            return None
+        for body in (code,) if self.prompt.endswith("\n") else (code, "\n" + code):
+            tree = self._parse(self.prompt + body)
+            if tree is not None and syntax.completes(tree, self.prompt):
+                return Reading(code=body, tree=tree, continues=True)
+        return None
+
+    def _outdented(self, code: str) -> Reading | None:
+        """Read a program all of which stands further right, say as a Markdown block."""
+        base = indent_of(code.lstrip("\n"))
+        if not base or not self.mentions_entry(code):
+            return None
+        outdented = re.sub(rf"^{base}", "", code, flags=re.MULTILINE)
+        tree = self._parse(outdented)
+        if tree is None or syntax.has_stray_return(tree) or not self._binds_entry(tree):
+            return None
+        return Reading(code=outdented, tree=tree, mended=True)
+
+    def _parse(self, source: str) -> ast.Module | None:
+        if self._parses_left <= 0 or self._characters_left < len(source):
+            return None
+        self._parses_left -= 1
+        self._characters_left -= len(source)
+        return syntax.parse(source)
+
+
+def entry_names(task: Task) -> frozenset[str]:
+    """Return the module-level names that tests may call: `Solution` for `Solution().name`."""
+    names = set(re.findall(r"\A\w+", task.entry_point or ""))
+    if isinstance(task.tests, CallCases):
+        names |= {task.tests.fn_name, "Solution"}
+    return frozenset(names)

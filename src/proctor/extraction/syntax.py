@@ -1,0 +1,134 @@
+"""Questions about Python source that its syntax tree answers; nothing here runs any code."""
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Iterator
+
+_FILENAME = "<answer>"
+_BUILTINS = frozenset(dir(builtins))
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = _Function | ast.ClassDef
+_Scope = _Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_Action = ast.Call | ast.Await | ast.NamedExpr | ast.Yield | ast.YieldFrom
+
+
+def parse(source: str) -> ast.Module | None:
+    """Return the syntax tree of a source, or None where Python's parser refuses it."""
+    # A filter for our file name alone: `catch_warnings` is not safe among threads, and under
+    # `-W error` a warning about an escape sequence would make good code look broken.
+    warnings.filterwarnings("ignore", module=re.escape(_FILENAME))
+    try:
+        return ast.parse(source, _FILENAME)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def bound_names(*nodes: ast.AST) -> set[str]:
+    """Return the names that module-level code binds; `from m import *` counts as `m.*`."""
+    names = set()
+    for node in _module_level(*nodes):
+        if isinstance(node, _Definition):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.ImportFrom):
+            names |= {
+                f"{node.module}.*" if name.name == "*" else name.asname or name.name
+                for name in node.names
+            }
+        elif isinstance(node, ast.Import):
+            names |= {name.asname or name.name.partition(".")[0] for name in node.names}
+    return names
+
+
+def unbound_names(tree: ast.Module) -> set[str]:
+    """Return the names that code reads but nothing in it binds, builtins apart."""
+    loaded: set[str] = set()
+    stored = bound_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
+        elif isinstance(node, ast.arg):
+            stored.add(node.arg)
+        elif isinstance(node, _Definition):
+            stored.add(node.name)
+        elif isinstance(node, ast.alias):
+            stored.add(node.asname or node.name)
+    return loaded - stored - _BUILTINS
+
+
+def does_something(statement: ast.stmt) -> bool:
+    """Whether a statement is more than bare names and values, as a line of prose may be."""
+    match statement:
+        case ast.Expr() | ast.AnnAssign(value=None):
+            return any(isinstance(node, _Action) for node in ast.walk(statement))
+    return True
+
+
+def has_stray_return(tree: ast.Module) -> bool:
+    """Whether `return` or `yield` stands outside of functions: the body of one, not a program."""
+    strays = ast.Return | ast.Yield | ast.YieldFrom
+    return any(isinstance(node, strays) for node in _module_level(tree))
+
+
+def defines(tree: ast.Module, name: str) -> bool:
+    """Whether module-level code binds a name to more than a stub."""
+    if name not in bound_names(tree):
+        return False
+    definitions = [n for n in tree.body if isinstance(n, _Definition) and n.name == name]
+    return not definitions or not _is_stub(definitions[-1])
+
+
+def reads_stdin(tree: ast.Module) -> bool:
+    """Whether code mentions `input`, `stdin` or `open(0)`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id="input") | ast.Attribute(attr="stdin") | ast.alias(name="stdin"):
+                return True
+            case ast.Call(func=ast.Name(id="open"), args=[ast.Constant(value=0), *_]):
+                return True
+    return False
+
+
+def completes(tree: ast.Module, prompt: str) -> bool:
+    """Whether the text behind a prompt goes on with its last statement and does something."""
+    lines = prompt.rstrip().split("\n")
+    border = (len(lines), len(lines[-1].encode("utf-8", "surrogatepass")))
+    for node in tree.body:
+        if (node.lineno, node.col_offset) < border < _end(node):
+            inner = (n for n in ast.walk(node) if isinstance(n, ast.stmt) and _end(n) > border)
+            new = [n for n in inner if not isinstance(n, _Definition) or n.lineno > len(lines)]
+            return not has_stray_return(tree) and any(does_something(n) for n in new)
+    return False
+
+
+def _end(node: ast.stmt) -> tuple[int, int]:
+    return node.end_lineno or 0, node.end_col_offset or 0
+
+
+def _is_stub(node: _Definition) -> bool:
+    if isinstance(node, ast.ClassDef):
+        methods = [inner for inner in node.body if isinstance(inner, _Function)]
+        return bool(methods) and all(_is_stub(method) for method in methods)
+    return all(_is_placeholder(statement) for statement in node.body)
+
+
+def _is_placeholder(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name))):
+            return name == "NotImplementedError"
+    return False
+
+
+def _module_level(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """Walk nodes without entering functions, classes and comprehensions."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _Scope):
+            pending.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,232 @@
+"""Calls with plain arguments, compared by the supervisor: the arguments go to the candidate,
+the expected values never leave this process.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.judge.reduce import Case
+from proctor.judge.stdin import OUT_OF_TIME
+from proctor.judge.supervisor import Candidate, Findings, Gone, forged, raised
+from proctor.program import Program
+from proctor.sandbox import Execution, Sandbox
+from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.examiner import show
+from proctor.sandbox.inside.frames import Frame, Malformed, TooLarge, dump
+from proctor.sandbox.inside.values import CannotCross, pack, unpack
+from proctor.task import Task
+from proctor.verdict import Bucket, TestResult
+
+MAX_HASHED = 5_000
+"""Keys and elements, strings excepted, that the supervisor hashes for one answer."""
+
+
+class Opaque:
+    """An object of the candidate that is not plain: equal to nothing."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} object>"
+
+
+class NeedsExaminerError(Exception):
+    """The answer is too costly to look at here; a process with limits must do it."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A case as it crosses the border, and the very bytes of the right answer."""
+
+    case: Case
+    request: bytes
+    right: bytes | None
+
+
+def question(case: Case, argument: int | None = None) -> Question:
+    """Encode a case once; it is asked of every sample."""
+    message: dict[str, Any] = {
+        "f": case.target,
+        "a": pack(list(case.args)),
+        "k": pack([list(pair) for pair in case.kwargs.items()]),
+        "w": False,
+    }
+    if argument is not None:
+        message["g"] = argument
+    right = None
+    if case.relation == "equals":
+        try:
+            right = dump({"v": pack(case.expected)})
+        except (CannotCross, TooLarge):
+            right = None
+    number = case.index + 1
+    return Question(case=case, request=frames.pack(frames.CALL, number, dump(message)), right=right)
+
+
+Compare = Callable[[Any, Any], bool]
+
+
+def holds(case: Case, got: Any) -> bool:
+    """Say whether a plain value is what the test asserts, with the meaning Python gives it."""
+    try:
+        match case.relation:
+            case "equals":
+                return bool(got == case.expected)
+            case "is":
+                return got is case.expected
+            case "true":
+                return bool(got)
+            case "false":
+                return not got
+    except (ArithmeticError, TypeError, ValueError, RecursionError):
+        return False  # comparing a signalling NaN raises, and a test that raises has not passed
+
+
+def ask_all(
+    candidate: Candidate, questions: Sequence[Question], *, early_stop: bool
+) -> tuple[list[TestResult], bool]:
+    """Send all questions ahead and judge the answers in order; one clock covers them all.
+
+    Also says whether an object that is not plain came back in some answer.
+    """
+    candidate.guest.send(b"".join(question.request for question in questions))
+    results: list[TestResult] = []
+    objects = False
+    candidate.loaded()
+    try:
+        for question in questions:
+            result, opaque = settle(candidate, question)
+            results.append(result)
+            objects = objects or opaque
+            if early_stop and not result.passed:
+                break
+    except Gone as end:
+        results += [end.result(question.case.index) for question in questions[len(results) :]]
+    return results, objects
+
+
+def settle(
+    candidate: Candidate, question: Question, compare: Compare | None = None
+) -> tuple[TestResult, bool]:
+    """Wait for one answer and judge it."""
+    before = candidate.guest.clock.passed
+    frame = candidate.answer(question.case.index + 1, frames.VALUE, frames.RAISED)
+    seconds = round(candidate.guest.clock.passed - before, 6)
+    index = question.case.index
+    if frame.payload == question.right:  # hostile bytes that are right need not be read at all
+        return TestResult(index=index, passed=True, seconds=seconds), False
+    if frame.kind == frames.RAISED:
+        end = raised(candidate.parse(frame))
+        if end.bucket is Bucket.TAMPERING:
+            raise end
+        result = TestResult(
+            index=index, passed=False, bucket=end.bucket, detail=end.detail, seconds=seconds
+        )
+        return result, False
+    got, opaque = read_value(candidate, frame)
+    case = question.case
+    if opaque and case.relation in ("true", "false"):
+        raise NeedsExaminerError  # only the candidate knows whether its object is true
+    passed = compare(case.expected, got) if compare else holds(case, got)
+    if passed:
+        return TestResult(index=index, passed=True, seconds=seconds), opaque
+    result = TestResult(
+        index=index,
+        passed=False,
+        bucket=Bucket.WRONG_ANSWER,
+        detail="wrong answer",
+        expected=show(case.expected) if case.relation in ("equals", "is") else case.relation,
+        got=show(got),
+        seconds=seconds,
+    )
+    return result, opaque
+
+
+def read_value(candidate: Candidate, frame: Frame) -> tuple[Any, bool]:
+    """Read a hostile value; objects that are not plain become `Opaque`."""
+    opaque = False
+
+    def other(tag: str, content: Any) -> Any:
+        nonlocal opaque
+        opaque = True
+        if tag == "h":
+            return Opaque(str(content[1])[:200])
+        if tag in ("x", "a"):
+            return Opaque("exception class" if tag == "x" else "array")
+        raise Malformed(f"tag {tag!r} may not stand here")
+
+    message = candidate.parse(frame)
+    try:
+        return unpack(message["v"], other, hashed=MAX_HASHED), opaque
+    except (Malformed, KeyError) as error:
+        raise forged(str(error)) from None
+    except TooLarge as error:
+        raise NeedsExaminerError from error
+
+
+class Calls:
+    """Questions asked one after the other; the time limit covers one of them.
+
+    A candidate that does not survive a case is started afresh for the next one.
+    """
+
+    def __init__(self, sandbox: Sandbox, program: Program, task: Task, compare: Compare) -> None:
+        self._sandbox = sandbox
+        self._program = program
+        self._task = task
+        self._compare = compare
+        self._candidate: Candidate | None = None
+        self._executions: list[Execution] = []
+        self._wall_seconds = 0.0
+
+    def run(
+        self, questions: Sequence[Question], *, early_stop: bool, task_seconds: float
+    ) -> Findings:
+        """Ask all questions, or up to the first wrong answer if early stop is asked for."""
+        tests: list[TestResult] = []
+        try:
+            for question in questions:
+                tests.append(self._ask(question, task_seconds))
+                if early_stop and not tests[-1].passed:
+                    break
+        except _LoadError as failure:
+            tests = [failure.end.result(question.case.index) for question in questions]
+        finally:
+            self._put_down(polite=True)
+        clock = self._sandbox.enforcement().clock
+        return Findings(tests=tests, executions=self._executions, clock=clock)
+
+    def _ask(self, question: Question, task_seconds: float) -> TestResult:
+        if sum(execution.usage.wall_seconds for execution in self._executions) >= task_seconds:
+            return OUT_OF_TIME.result(question.case.index)
+        candidate = self._candidate or self._start()
+        try:
+            candidate.guest.clock.lap()
+            candidate.guest.send(question.request)
+            return settle(candidate, question, self._compare)[0]
+        except Gone as end:
+            self._put_down(polite=False)
+            return end.result(question.case.index)
+
+    def _start(self) -> Candidate:
+        self._candidate = Candidate(self._sandbox, self._task.limits)
+        try:
+            self._candidate.load(self._program.source, denied=self._task.metadata.denylist)
+            self._candidate.loaded()
+        except Gone as end:
+            raise _LoadError(end) from None
+        return self._candidate
+
+    def _put_down(self, *, polite: bool) -> None:
+        if self._candidate is not None:
+            end = self._candidate.finish if polite else self._candidate.abort
+            self._executions.append(end())
+            self._candidate = None
+
+
+class _LoadError(Exception):
+    def __init__(self, end: Gone) -> None:
+        super().__init__(end.detail)
+        self.end = end

@@ -1,0 +1,200 @@
+"""Tests that are code: compared here where they are plain, else run by an examiner.
+
+Some failures could be ours: the border could not carry what a test needs. Such a failure counts
+only if the reference solution does not fail the same way. If it does, the task is judged
+together from then on, and if the reference fails there, too, the task is unfit. The other way
+round, a pass that rests on what the candidate's own objects said of themselves (`__eq__`, `in`)
+stands only if the reference needs the same.
+"""
+
+import re
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.extraction import NoCode, extract
+from proctor.judge.calls import NeedsExaminerError, Question, ask_all, question
+from proctor.judge.examination import Examination, Together, UnfitError, order_for
+from proctor.judge.reduce import reduce
+from proctor.judge.supervisor import Candidate, Findings, Gone, gone
+from proctor.program import Program, assemble
+from proctor.sandbox import Execution, OutputTooLong, Sandbox
+from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK
+from proctor.task import Assertions, CheckFunction, Task
+from proctor.verdict import Bucket, Failed, Passed, TestResult, Verdict, decide
+
+ONE_PROCESS = re.compile(
+    r"\b(?:patch|mock|monkeypatch|capsys|capfd|redirect_std\w+|sys\.std\w+|sys\.modules"
+    r"|getsource|globals|__code__|__closure__|catch_warnings)\b"
+)
+"""Words of tests that reach into the candidate's process; whether they do, the reference tells."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on a sample whose tests are code."""
+
+    verdict: Verdict
+    findings: Findings
+    judged: str = "apart"
+
+
+class _Exam(msgspec.Struct, kw_only=True):
+    """What is kept of a task between its samples."""
+
+    task: Task
+    questions: Sequence[Question] | None
+    order: dict[str, Any]
+    together: bool = False
+    reference: Found | None = None
+
+
+class CodeJudge:
+    """Judges assertions and check functions; safe for use by several threads."""
+
+    def __init__(self, sandbox: Sandbox, *, early_stop: bool) -> None:
+        self._sandbox = sandbox
+        self._early_stop = early_stop
+        self._exams: dict[int, _Exam] = {}
+        self._lock = threading.RLock()
+
+    def judge(self, task: Task, program: Program) -> Found:
+        """Judge one sample, apart if that can be done."""
+        exam = self._exam(task)
+        found = self._together(exam, program) if exam.together else self._apart(exam, program)
+        notes = found.findings.notes
+        if isinstance(found.verdict, Failed) and notes & {OBJECTS, STUCK}:
+            return self._doubt_failure(exam, program, found)
+        if isinstance(found.verdict, Passed) and ASKED in notes:
+            return self._doubt_pass(exam, found)
+        return found
+
+    def _exam(self, task: Task) -> _Exam:
+        """Look at a task once; it is kept with its exam, so that its id is nobody else's."""
+        with self._lock:
+            if id(task) not in self._exams:
+                cases = reduce(task)
+                exam = _Exam(
+                    task=task,
+                    questions=None if cases is None else [question(case) for case in cases],
+                    order=order_for(task, early_stop=self._early_stop),
+                )
+                if cases is None and ONE_PROCESS.search(_test_text(task)):
+                    self._settle_process(exam)
+                self._exams[id(task)] = exam
+            return self._exams[id(task)]
+
+    def _settle_process(self, exam: _Exam) -> None:
+        """Find out with the reference whether a task can be judged apart."""
+        program = _reference(exam.task)
+        exam.together = program is None or not isinstance(
+            self._reference_apart(exam, program).verdict, Passed
+        )
+        if program is None or not exam.together:
+            return
+        verdict = self._together(exam, program).verdict
+        if not isinstance(verdict, Passed):
+            raise UnfitError(f"the reference solution fails: {verdict.detail}")
+
+    def _reference_apart(self, exam: _Exam, program: Program) -> Found:
+        with self._lock:
+            if exam.reference is None:
+                exam.reference = self._apart(exam, program)
+            return exam.reference
+
+    def _doubt_failure(self, exam: _Exam, program: Program, found: Found) -> Found:
+        """Blame a failure that might be the border's on the candidate only if it is its own."""
+        if _reference(exam.task) is None:
+            return found
+        with self._lock:
+            if not exam.together:
+                self._settle_process(exam)
+        return self._together(exam, program) if exam.together else found
+
+    def _doubt_pass(self, exam: _Exam, found: Found) -> Found:
+        """Believe objects that speak for themselves only where the reference has such, too."""
+        program = _reference(exam.task)
+        if program is None:
+            return found
+        reference = self._reference_apart(exam, program)
+        if ASKED in reference.findings.notes or not isinstance(reference.verdict, Passed):
+            return found
+        detail = "passes only by what its own objects say of themselves"
+        verdict = Failed(
+            bucket=Bucket.WRONG_ANSWER, detail=detail, tests=found.findings.tests, score=0.0
+        )
+        return msgspec.structs.replace(found, verdict=verdict)
+
+    def _apart(self, exam: _Exam, program: Program) -> Found:
+        """Judge with candidate and tests in processes of their own."""
+        try:
+            return self._talk(exam, program, exam.questions)
+        except NeedsExaminerError:
+            return self._talk(exam, program, None)
+
+    def _talk(self, exam: _Exam, program: Program, questions: Sequence[Question] | None) -> Found:
+        task = exam.task
+        candidate = Candidate(self._sandbox, task.limits)
+        notes: frozenset[str] = frozenset()
+        try:
+            candidate.load(program.source, denied=task.metadata.denylist)
+            if questions is not None:
+                tests, objects = ask_all(candidate, questions, early_stop=self._early_stop)
+                notes = frozenset({OBJECTS} if objects else ())
+            else:
+                candidate.loaded()
+                examination = Examination(self._sandbox, candidate, task.limits)
+                tests, notes = examination.run(exam.order)
+            execution = candidate.finish()
+        except Gone as end:
+            tests = [end.result(index) for index in range(exam.order["declared"])]
+            execution = candidate.abort()
+        finally:
+            candidate.abort()
+        return self._found(exam, tests, execution, notes)
+
+    def _together(self, exam: _Exam, program: Program) -> Found:
+        candidate = Candidate(self._sandbox, exam.task.limits, role="together")
+        try:
+            denied = exam.task.metadata.denylist
+            tests = Together(candidate).run(exam.order, program.source, denied=denied)
+        finally:
+            execution = candidate.abort()
+        found = self._found(exam, tests, execution, frozenset())
+        return msgspec.structs.replace(found, judged="together")
+
+    def _found(
+        self,
+        exam: _Exam,
+        tests: Sequence[TestResult],
+        execution: Execution,
+        notes: frozenset[str],
+    ) -> Found:
+        if isinstance(execution.ending, OutputTooLong) and all(test.passed for test in tests):
+            tests = [*tests[:-1], gone(execution.ending).result(len(tests) - 1)]
+        findings = Findings(
+            tests=tests,
+            executions=[execution],
+            notes=notes,
+            clock=self._sandbox.enforcement().clock,
+        )
+        verdict = decide(tests, declared=exam.order["declared"], timeout_is_final=True)
+        return Found(verdict=verdict, findings=findings)
+
+
+def _reference(task: Task) -> Program | None:
+    """Return the task's reference solution as a program, None if it has none."""
+    if task.canonical_solution is None:
+        return None
+    found = extract(task.canonical_solution, task, truncated=False)
+    return None if isinstance(found, NoCode) else assemble(task, found)
+
+
+def _test_text(task: Task) -> str:
+    match task.tests:
+        case Assertions(targets=targets, setup=setup):
+            return "\n".join([setup, *targets])
+        case CheckFunction(code=code, setup=setup):
+            return f"{setup}\n{code}"
+    return ""

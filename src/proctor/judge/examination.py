@@ -1,0 +1,215 @@
+"""Test code in a process of its own, the candidate in another, every message between them ours.
+
+The examiner holds the tests and trusts nobody; the candidate never sees it. The supervisor passes
+frames on, checks that each answer belongs to the request that is due, and runs the candidate's
+clock only while the candidate owes one.
+"""
+
+import ast
+import secrets
+from typing import Any
+
+from proctor.judge.supervisor import Candidate, Gone, HarnessError, forged
+from proctor.sandbox import Limits, OutputTooLong, Sandbox, TimedOut
+from proctor.sandbox.guest import GuestEnded
+from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.examiner import MAX_TEXT, count_asserts
+from proctor.sandbox.inside.frames import Frame, parse
+from proctor.task import Assertions, CheckFunction, Task
+from proctor.verdict import Bucket, TestResult
+
+EXAMINER_SECONDS = 10.0
+BUCKETS = {
+    "raised": Bucket.TEST_EXCEPTION,
+    "wrong": Bucket.WRONG_ANSWER,
+    "denied": Bucket.DENIED,
+    "memory": Bucket.MEMORY,
+}
+
+
+class UnfitError(Exception):
+    """The task's own tests cannot be run."""
+
+
+def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
+    """Say what an examiner needs to know to examine candidates for a task."""
+    entry = task.entry_point or ""
+    order: dict[str, Any] = {
+        "prelude": _prelude(task.prompt),
+        "setup": task.tests.setup,
+        "targets": [],
+        "code": "",
+        "candidate": "",
+        "entry_points": [entry] if entry.isidentifier() else [],
+        "declared": 1,
+        "early_stop": early_stop,
+        "seed": int(task.sha256[:16], 16),
+    }
+    match task.tests:
+        case Assertions(targets=targets):
+            order["targets"] = list(targets)
+            order["declared"] = len(targets)
+        case CheckFunction(code=code):
+            order["code"] = code
+            order["candidate"], order["declared"] = _check(code, entry)
+    return order
+
+
+def _prelude(prompt: str) -> str:
+    """Return the prompt if it is Python by itself: its helpers are the examiner's own copies."""
+    try:
+        ast.parse(prompt)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return prompt
+
+
+def _check(code: str, entry: str) -> tuple[str, int]:
+    """Return what to call `check` with, nothing if the code does so itself, and its tests."""
+    try:
+        body = ast.parse(code).body
+        declared = count_asserts(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return entry, 1  # the examiner will say what is wrong with it
+    for node in body:
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="check"))):
+                return "", declared
+    return entry, declared
+
+
+class Record:
+    """The results of one examination, completed when it ends."""
+
+    def __init__(self, candidate: Candidate, declared: int) -> None:
+        self._results: dict[int, TestResult] = {}
+        self._candidate = candidate
+        self._declared = declared
+        self._counted = candidate.guest.clock.passed
+
+    def add(self, frame: Frame) -> None:
+        """Take down one result."""
+        message = parse(frame.payload)
+        passed = message["why"] == "passed"
+        now = self._candidate.guest.clock.passed
+        self._results[frame.number] = TestResult(
+            index=frame.number,
+            passed=passed,
+            bucket=Bucket.PASSED if passed else BUCKETS[message["why"]],
+            detail=str(message["detail"])[:MAX_TEXT],
+            expected=message.get("expected"),
+            got=message.get("got"),
+            seconds=round(now - self._counted, 6),
+        )
+        self._counted = now
+
+    def complete(self, ending: Any) -> None:
+        """Account for tests without a result when the examiner is done."""
+        if ending is not None:
+            self.fill(Gone(BUCKETS[ending["why"]], ending["detail"]))
+        elif not self._results and not self._declared:
+            self._results[0] = TestResult(index=0, passed=True)  # a check without any assert
+
+    def fill(self, end: Gone) -> None:
+        """Count every test without a result as failed, and at least one."""
+        missing = [index for index in range(self._declared) if index not in self._results]
+        for index in missing or [self._declared]:
+            self._results[index] = end.result(index)
+
+    def tests(self) -> list[TestResult]:
+        """Return all results in order."""
+        return [self._results[index] for index in sorted(self._results)]
+
+
+class Examination:
+    """One candidate under one examiner."""
+
+    def __init__(self, sandbox: Sandbox, candidate: Candidate, limits: Limits) -> None:
+        seconds = max(EXAMINER_SECONDS, 2 * limits.wall_seconds)
+        self._examiner = sandbox.open("examiner", limits.with_seconds(seconds))
+        self._candidate = candidate
+        self._due: list[int] = []
+
+    def run(self, order: dict[str, Any]) -> tuple[list[TestResult], frozenset[str]]:
+        """Carry messages to and fro until the examiner is done or the candidate is gone."""
+        self._record = Record(self._candidate, order["declared"])
+        self._tell_examiner(frames.EXAMINE, 0, frames.dump(order))
+        notes: frozenset[str] = frozenset()
+        try:
+            while (frame := self._from_examiner()).kind != frames.EXAMINED:
+                self._deal_with(frame)
+            message = parse(frame.payload)
+            notes = frozenset(message["notes"])
+            self._record.complete(message["ending"])
+        except Gone as end:
+            self._record.fill(end)
+        finally:
+            self._examiner.finish()
+        return self._record.tests(), notes
+
+    def _deal_with(self, frame: Frame) -> None:
+        match frame.kind:
+            case frames.RESULT:
+                self._record.add(frame)
+            case frames.CALL | frames.OP:
+                self._due.append(frame.number)
+                self._ask_candidate(frame)
+            case frames.VALUE | frames.RAISED:  # what a callback came to
+                self._ask_candidate(frame)
+            case frames.BROKEN:
+                raise forged(str(parse(frame.payload)["detail"]))
+            case frames.UNFIT:
+                raise UnfitError(parse(frame.payload)["detail"])
+            case _:
+                raise HarnessError(f"the examiner sent a message of kind {frame.kind}")
+
+    def _ask_candidate(self, frame: Frame) -> None:
+        """Pass a frame to the candidate and its answer, or its own question, back."""
+        self._candidate.guest.send(frames.pack(*frame))
+        kinds = (frames.VALUE, frames.RAISED, frames.CALLBACK)
+        answer = self._candidate.answer(self._due[-1], *kinds)
+        if answer.kind != frames.CALLBACK:
+            self._due.pop()
+        self._tell_examiner(*answer)
+
+    def _tell_examiner(self, kind: int, number: int, payload: bytes) -> None:
+        self._examiner.send(frames.pack(kind, number, payload))
+
+    def _from_examiner(self) -> Frame:
+        try:
+            return self._examiner.receive()
+        except GuestEnded as end:
+            if isinstance(end.ending, TimedOut):
+                detail = "the test did not come to an end on this answer"
+                raise Gone(Bucket.CPU_TIME, detail) from None
+            if isinstance(end.ending, OutputTooLong):
+                detail = "the test asked for more than may cross the border"
+                raise Gone(Bucket.OUTPUT_OVERFLOW, detail) from None
+            raise HarnessError(f"the examiner ended: {end.ending}") from None
+
+
+class Together:
+    """Candidate and tests in one process; what it says counts only with its token at the end."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+
+    def run(self, order: dict[str, Any], source: str, *, denied: bool) -> list[TestResult]:
+        """Send everything at once and take down what is reported."""
+        token = secrets.token_hex(16)
+        record = Record(self._candidate, order["declared"])
+        message = {**order, "source": source, "token": token, "denied": denied}
+        try:
+            self._candidate.send(frames.EXAMINE, 0, message)
+            self._candidate.loaded()
+            while (frame := self._candidate.receive()).kind == frames.RESULT:
+                record.add(frame)
+            ending = self._candidate.parse(frame)
+            if frame.kind != frames.EXAMINED or ending.get("token") != token:
+                raise forged("an examination without its token")
+            record.complete(ending["ending"])
+        except Gone as end:
+            record.fill(end)
+        except (KeyError, TypeError, ValueError):
+            record.fill(forged("a malformed result"))
+        return record.tests()

@@ -1,0 +1,179 @@
+"""Tests that are nothing but `call == literal`, found by their syntax tree.
+
+Such tests need no examiner: the supervisor sends the calls and compares the answers itself, with
+the same meaning that the test code has. Nothing of a benchmark is ever evaluated here; literals
+are read by `ast.literal_eval` and a small, bounded folding of constant arithmetic. Everything
+that does not fit is None, and the examiner's to run.
+"""
+
+import ast
+import builtins
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.task import Assertions, CheckFunction, Task
+
+Relation = Literal["equals", "is", "true", "false"]
+
+MAX_FOLDED = 10_000
+_FOLDS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_EMPTY = {"set": set, "list": list, "tuple": tuple, "dict": dict, "frozenset": frozenset}
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One call and what is asserted of its value."""
+
+    index: int
+    target: str
+    """The function, as the candidate's program names it."""
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    relation: Relation = "equals"
+    expected: Any = None
+
+
+class NotPlainError(Exception):
+    """The test does more than compare calls with literals."""
+
+
+def reduce(task: Task) -> Sequence[Case] | None:
+    """Return the task's tests as cases, or None if an examiner has to run them."""
+    try:
+        match task.tests:
+            case Assertions(targets=targets, setup="", compare=None):
+                names = {task.entry_point} if task.entry_point else None
+                return [
+                    _case(index, _assertion(target), names, None)
+                    for index, target in enumerate(targets)
+                ]
+            case CheckFunction(code=code, setup="", compare=None) if task.entry_point:
+                return _check_cases(ast.parse(code), task.entry_point)
+    except (NotPlainError, SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    return None
+
+
+def _assertion(target: str) -> ast.expr:
+    match ast.parse(target.strip()).body:
+        case [ast.Assert(test=test)]:
+            return test
+        case [ast.Expr(value=test)]:
+            return test
+    raise NotPlainError
+
+
+def _check_cases(tree: ast.Module, entry_point: str) -> Sequence[Case]:
+    """Read `check(candidate)`: asserts and what has no effect on them."""
+    check = None
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name="check", args=ast.arguments(args=[_])) if check is None:
+                check = node
+            case ast.Assign(targets=[ast.Name(id="METADATA")]) | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Name(id="check"), args=[ast.Name(id=name)])):
+                if name != entry_point:
+                    raise NotPlainError
+            case _:
+                raise NotPlainError
+    if check is None:
+        raise NotPlainError
+    parameter = check.args.args[0].arg
+    asserts: list[ast.expr] = []
+    for node in check.body:
+        match node:
+            case ast.Assert(test=ast.Constant(value=value)) if value:
+                pass  # `assert True` is not a test
+            case ast.Assert(test=test):
+                asserts.append(test)
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                raise NotPlainError
+    return [
+        _case(index, test, {parameter, entry_point}, entry_point)
+        for index, test in enumerate(asserts)
+    ]
+
+
+def _case(index: int, test: ast.expr, names: set[str] | None, target: str | None) -> Case:
+    relation: Relation = "equals"
+    expected: Any = None
+    call = test
+    match test:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            call, expected = left, constant(right)
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=value)]):
+            if value is not None and not isinstance(value, bool):
+                raise NotPlainError
+            call, relation, expected = left, "is", value
+        case ast.UnaryOp(op=ast.Not(), operand=call):
+            relation = "false"
+        case ast.Call():
+            relation = "true"
+    match call:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            if not _is_candidates(name, names):
+                raise NotPlainError
+        case _:
+            raise NotPlainError
+    if any(keyword.arg is None for keyword in keywords):
+        raise NotPlainError
+    return Case(
+        index=index,
+        target=target or name,
+        args=[constant(argument) for argument in args],
+        kwargs={str(keyword.arg): constant(keyword.value) for keyword in keywords},
+        relation=relation,
+        expected=expected,
+    )
+
+
+def _is_candidates(name: str, names: set[str] | None) -> bool:
+    """Say whether a test means the candidate by this name; without one, not by a builtin's."""
+    return name in names if names is not None else not hasattr(builtins, name)
+
+
+def constant(node: ast.expr) -> Any:
+    """Return the value of a literal, or of bounded arithmetic over literals."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        pass
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[], keywords=[]) if name in _EMPTY:
+            return _EMPTY[name]()
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _FOLDS:
+            return _fold(_FOLDS[type(op)], constant(left), constant(right))
+        case ast.List(elts=items):
+            return [constant(item) for item in items]
+        case ast.Tuple(elts=items):
+            return tuple(constant(item) for item in items)
+    raise NotPlainError
+
+
+def _fold(fold: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """Fold only what stays small whatever the operands are."""
+    for side in (left, right):
+        size = len(side) if isinstance(side, (str, list, tuple)) else 0
+        number = abs(side) if isinstance(side, (int, float)) else 0
+        if size > MAX_FOLDED or number > 1 << 64:
+            raise NotPlainError
+    sized = [side for side in (left, right) if not isinstance(side, (int, float))]
+    counts = [side for side in (left, right) if isinstance(side, int)]
+    if sized and counts and len(sized[0]) * counts[0] > MAX_FOLDED:
+        raise NotPlainError
+    try:
+        return fold(left, right)
+    except (TypeError, ArithmeticError) as error:
+        raise NotPlainError from error

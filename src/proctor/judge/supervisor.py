@@ -1,0 +1,197 @@
+"""The supervisor's talk with one candidate: every message numbered, bounded and checked.
+
+The supervisor owns the verdict. It sends requests, and whatever comes back is either the answer
+to the request that is due or the end of the conversation: `Gone`, with a bucket. A failure of
+ours is `HarnessError` and never reaches a bucket of the candidate's.
+"""
+
+import signal
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.errors import ProctorError
+from proctor.sandbox import (
+    Denied,
+    Ending,
+    Execution,
+    Exited,
+    Limits,
+    OutOfMemory,
+    OutputTooLong,
+    Role,
+    Sandbox,
+    SandboxFailed,
+    Signalled,
+    TimedOut,
+    Usage,
+)
+from proctor.sandbox.guest import GuestEnded
+from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.frames import Frame, Malformed, parse
+from proctor.verdict import Bucket, TestResult
+
+MAX_DETAIL = 1024
+GRACE_SECONDS = 1.0
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found out about one sample: a result a test, and what its processes did."""
+
+    tests: Sequence[TestResult]
+    executions: Sequence[Execution] = ()
+    notes: frozenset[str] = frozenset()
+    clock: str = "wall"
+
+    @property
+    def usage(self) -> Usage:
+        """Sum over all its processes, memory excepted, which is the most that one of them had."""
+        used = [execution.usage for execution in self.executions]
+        return Usage(
+            cpu_seconds=sum(one.cpu_seconds for one in used),
+            wall_seconds=sum(one.wall_seconds for one in used),
+            memory_bytes=max((one.memory_bytes for one in used), default=0),
+        )
+
+
+class HarnessError(ProctorError):
+    """We failed while judging; nothing is known about the candidate."""
+
+
+class Gone(Exception):
+    """The candidate will answer no more."""
+
+    def __init__(self, bucket: Bucket, detail: str) -> None:
+        super().__init__(detail)
+        self.bucket = bucket
+        self.detail = detail[:MAX_DETAIL]
+
+    def result(self, index: int) -> TestResult:
+        """Return the result of a test that it did not live to see."""
+        return TestResult(index=index, passed=False, bucket=self.bucket, detail=self.detail)
+
+
+def gone(ending: Ending) -> Gone:
+    """Say what an ending means for a candidate that still owed an answer."""
+    match ending:
+        case Exited(code):
+            detail = f"left with exit status {code} before the tests ended"
+            return Gone(Bucket.EARLY_EXIT, detail)
+        case Signalled(number):
+            return Gone(Bucket.CRASH, f"ended by {_signal_name(number)}")
+        case TimedOut("cpu"):
+            return Gone(Bucket.CPU_TIME, "the limit of processor time was reached")
+        case TimedOut():
+            return Gone(Bucket.WALL_TIME, "the time limit was reached")
+        case OutOfMemory():
+            return Gone(Bucket.MEMORY, "the memory limit was reached")
+        case OutputTooLong():
+            return Gone(Bucket.OUTPUT_OVERFLOW, "output overflow")
+        case Denied(what):
+            return Gone(Bucket.DENIED, f"denied: {what}")
+        case SandboxFailed(reason):
+            raise HarnessError(reason)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def raised(message: Any) -> Gone:
+    """Say what an exception of the candidate means, as a bucket and a line of text."""
+    try:
+        own, standard = message["own"], message["standard"]
+        name, text, line = (own[0][1] if own else standard), message["text"], message["line"]
+        where = f" (line {int(line)})" if line else ""
+        detail = f"{name}: {text}{where}"
+        if message["exit"]:
+            return Gone(Bucket.EARLY_EXIT, f"SystemExit: {text}{where}")
+        if message["denied"]:
+            return Gone(Bucket.DENIED, f"denied: {detail}")
+        if message["memory"]:
+            return Gone(Bucket.MEMORY, detail)
+    except (KeyError, TypeError, IndexError, ValueError):
+        return forged("a malformed exception")
+    return Gone(Bucket.TEST_EXCEPTION, detail)
+
+
+def forged(what: str) -> Gone:
+    """Say that the candidate broke the protocol, which it cannot do by accident."""
+    return Gone(Bucket.TAMPERING, f"broke the border protocol: {what}")
+
+
+class Candidate:
+    """One candidate's process and what it owes us."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits, role: Role = "candidate") -> None:
+        self.guest = sandbox.open(role, limits)
+        self._closed: Execution | None = None
+
+    def load(self, source: str, *, denied: bool) -> None:
+        """Ask for the program to be loaded; `loaded` waits for the answer."""
+        self.send(frames.LOAD, 0, {"source": source, "denied": denied})
+
+    def send(self, kind: int, number: int, message: Any) -> None:
+        """Send one request."""
+        self.guest.send(frames.pack(kind, number, frames.dump(message)))
+
+    def loaded(self) -> None:
+        """Wait until the program has loaded; Gone if it did not."""
+        message = self.parse(self.answer(0, frames.LOADED))
+        stage = message.get("stage")
+        if stage == "done":
+            return
+        failure = raised(message)
+        if stage == "compile":
+            raise Gone(Bucket.SYNTAX, failure.detail)
+        if failure.bucket is Bucket.TEST_EXCEPTION:
+            raise Gone(Bucket.LOAD_EXCEPTION, failure.detail)
+        raise failure
+
+    def answer(self, number: int, *kinds: int) -> Frame:
+        """Wait for the answer to request `number`, which must be of one of the kinds."""
+        frame = self.receive()
+        if frame.number != number:
+            raise forged(f"answered request {frame.number} when {number} was due")
+        if frame.kind == frames.EXITED:
+            raise raised(self.parse(frame))
+        if frame.kind == frames.LARGE:
+            raise Gone(Bucket.OUTPUT_OVERFLOW, "output overflow: the value is too large to cross")
+        if frame.kind not in kinds:
+            raise forged(f"sent a message of kind {frame.kind}")
+        return frame
+
+    def receive(self) -> Frame:
+        """Wait for any frame; Gone when there is none to come."""
+        try:
+            return self.guest.receive()
+        except GuestEnded as end:
+            raise gone(end.ending) from None
+
+    @staticmethod
+    def parse(frame: Frame) -> dict[str, Any]:
+        """Parse a hostile payload that must be an object."""
+        try:
+            message = parse(frame.payload)
+        except Malformed as error:
+            raise forged(str(error)) from None
+        if not isinstance(message, dict):
+            raise forged("a message that is no object")
+        return message
+
+    def finish(self) -> Execution:
+        """Say goodbye, take the last output, and end the process."""
+        if self._closed is None:
+            self.send(frames.END, 0, {})
+            self._closed = self.guest.finish(GRACE_SECONDS)
+        return self._closed
+
+    def abort(self) -> Execution:
+        """End the process now."""
+        if self._closed is None:
+            self._closed = self.guest.finish()
+        return self._closed

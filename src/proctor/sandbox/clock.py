@@ -1,0 +1,126 @@
+"""The clock that load cannot fool.
+
+It runs only while a guest owes an answer, and what it counts is the time that passed less the
+time in which the guest's main thread stood ready but got no processor (its run delay, which
+Linux keeps in schedstat). So a sleeper and a busy loop both end at the limit, and a guest on a
+starved machine does not. Processor time of all threads and descendants has a limit of its own.
+Where the kernel does not tell (macOS), only the wall clock is left; receipts name the clock.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from proctor.sandbox import Limits
+
+TICK = 0.1
+"""How often processor time is looked at while an answer is outstanding."""
+BACKSTOP_FACTOR, BACKSTOP_SECONDS = 10, 30.0
+
+HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+
+
+class Load(NamedTuple):
+    """What the kernel says of a process and its descendants."""
+
+    delay_seconds: float
+    """How long the main thread waited for a processor."""
+    cpu_seconds: float
+    processes: int
+
+
+def load_of(pid: int) -> Load | None:
+    """Return what a process and all its descendants used, None where that is not told."""
+    try:
+        delay = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+        cpu, processes = _tree(pid)
+    except (OSError, IndexError, ValueError):
+        return None
+    return Load(delay, cpu, processes)
+
+
+def _tree(pid: int) -> tuple[float, int]:
+    """Sum processor time over a process tree; a member that vanishes meanwhile counts nothing."""
+    total, count, pending = 0.0, 0, [pid]
+    while pending:
+        current = pending.pop()
+        try:
+            fields = Path(f"/proc/{current}/stat").read_bytes().rpartition(b")")[2].split()
+            for task in os.listdir(f"/proc/{current}/task"):
+                children = Path(f"/proc/{current}/task/{task}/children").read_bytes()
+                pending += map(int, children.split())
+        except OSError:
+            continue
+        total += sum(map(int, fields[11:15])) / HERTZ
+        count += 1
+    return total, count
+
+
+Expiry = Literal["cpu", "wall", "starved", "processes"]
+
+
+class Stopwatch:
+    """Counts the time one guest takes to answer, over one or several requests."""
+
+    def __init__(self, limits: Limits, look: Callable[[], Load | None]) -> None:
+        self._limits = limits
+        self._look = look
+        self._counted = 0.0
+        self._since: float | None = None
+        self._lap = 0.0
+        self._delay = 0.0
+        self._delay_at_start = 0.0
+        self._cpu_at_start = 0.0
+        self.exact = False
+        """Whether load was really subtracted."""
+
+    def start(self) -> None:
+        """A request went out."""
+        if self._since is None:
+            self._since = time.monotonic()
+
+    def stop(self) -> None:
+        """The answer came."""
+        if self._since is not None:
+            self._counted += time.monotonic() - self._since
+            self._since = None
+
+    def lap(self) -> None:
+        """Begin anew for the next case: the limits count from here."""
+        self._lap = self.passed
+        load = self._look()
+        if load is not None:
+            self._delay_at_start, self._cpu_at_start = load.delay_seconds, load.cpu_seconds
+
+    @property
+    def passed(self) -> float:
+        """Seconds that a guest owed an answer, load not subtracted."""
+        return self._counted + (0 if self._since is None else time.monotonic() - self._since)
+
+    def patience(self) -> float:
+        """Return how long to wait before looking again."""
+        left = self._limits.wall_seconds + self._delay - (self.passed - self._lap)
+        return min(max(left, 0.001), TICK)
+
+    def expired(self) -> Expiry | None:
+        """Say which limit has been reached, if any."""
+        passed = self.passed - self._lap
+        if passed < min(TICK, self._limits.cpu_seconds, self._limits.wall_seconds):
+            return None
+        load = self._look()
+        cpu = 0.0
+        if load is not None:
+            self.exact = True
+            self._delay = load.delay_seconds - self._delay_at_start
+            cpu = load.cpu_seconds - self._cpu_at_start
+            if load.processes > self._limits.processes:
+                return "processes"
+        if cpu >= self._limits.cpu_seconds:
+            return "cpu"
+        if passed - self._delay >= self._limits.wall_seconds:
+            return "cpu" if cpu > 0.8 * self._limits.wall_seconds else "wall"
+        if passed >= max(BACKSTOP_FACTOR * self._limits.wall_seconds, BACKSTOP_SECONDS):
+            return "starved" if self._delay > passed / 2 else "wall"
+        return None

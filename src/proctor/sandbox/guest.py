@@ -1,0 +1,302 @@
+"""One process in a box, seen from outside: its border, its output, the clock that may end it.
+
+All of it is one loop over non-blocking descriptors: frames come in and go out, both output
+streams are drained, standard input is fed, and the keeper tells how the guest ended. Whatever
+the guest does, the loop ends: by an answer, by an ending, or by a limit that kills it.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from proctor.errors import SandboxError
+from proctor.sandbox import (
+    Denied,
+    Ending,
+    Execution,
+    Exited,
+    Limits,
+    OutputTooLong,
+    SandboxFailed,
+    Signalled,
+    TimedOut,
+    Usage,
+)
+from proctor.sandbox.clock import Stopwatch, load_of
+from proctor.sandbox.inside.frames import Frame, Reader, TooLarge
+
+CHUNK = 1 << 16
+MAX_ANSWER = 1 << 16
+PATIENCE_AFTER_KILL = 10.0
+CLOSED_SECONDS = 0.5
+"""How long a guest that closed its border may live on."""
+
+
+class GuestEnded(Exception):
+    """The guest is no more; `ending` says how."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(str(ending))
+        self.ending = ending
+
+
+class Control:
+    """The supervisor's end of the socket to a keeper."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+
+    def order(self, fds: Sequence[int] = (), **order: Any) -> None:
+        """Send one order."""
+        try:
+            socket.send_fds(self.connection, [json.dumps(order).encode()], list(fds))
+        except OSError as error:
+            raise SandboxError(f"the sandbox is gone: {error}") from error
+
+    def answer(self) -> tuple[dict[str, Any], list[int]]:
+        """Wait for one answer; an empty one means that the keeper is gone."""
+        try:
+            message, fds, _, _ = socket.recv_fds(self.connection, MAX_ANSWER, 1)
+        except OSError:
+            return {}, []
+        return (json.loads(message) if message else {}), fds
+
+
+class Guest:
+    """A running process; not safe for use by several threads at once."""
+
+    def __init__(
+        self,
+        control: Control,
+        limits: Limits,
+        *,
+        pid: int,
+        outputs: tuple[int, int],
+        border: socket.socket | None = None,
+        stdin: tuple[int, bytes] | None = None,
+        finally_: Callable[[], None] | None = None,
+    ) -> None:
+        self._control = control
+        self._limits = limits
+        self._finally = finally_
+        self._border = border
+        self._outbox = bytearray()
+        self._reader = Reader()
+        self._frames: deque[Frame] = deque()
+        self._stdin = None if stdin is None else stdin[0]
+        self._input = memoryview(b"" if stdin is None else stdin[1])
+        self._outputs = outputs
+        self._streams: dict[int, bytearray] = {fd: bytearray() for fd in outputs}
+        self._closed_at: float | None = None
+        self._killed: Ending | None = None
+        self._too_long = False
+        self._ended: dict[str, Any] | None = None
+        self.pid = pid
+        self.clock = Stopwatch(limits, lambda: load_of(pid))
+        self._poll = select.poll()
+        self._actions: dict[int, Callable[[], None]] = {}
+        self._watch(control.connection.fileno(), self._take_answer)
+        for fd in outputs:
+            self._watch(fd, partial(self._take_output, fd))
+        if border is not None:
+            self._watch(border.fileno(), self._cross_border)
+        if self._stdin is not None:
+            self._watch(self._stdin, self._feed, select.POLLOUT)
+
+    def send(self, data: bytes) -> None:
+        """Queue bytes for the guest and send what can be sent now."""
+        self._outbox += data
+        self._send_some()
+
+    def receive(self) -> Frame:
+        """Wait for the next frame under the clock; GuestEnded when there is none to come."""
+        self.clock.start()
+        try:
+            while not self._frames:
+                if self._ended is not None:
+                    raise GuestEnded(self.ending)
+                self._step()
+            return self._frames.popleft()
+        finally:
+            self.clock.stop()
+
+    def wait(self) -> None:
+        """Wait under the clock until the guest has ended."""
+        self.clock.start()
+        while self._ended is None:
+            self._step()
+        self.clock.stop()
+
+    def kill(self, reason: Ending) -> None:
+        """End the guest; the first reason given is its ending."""
+        if self._killed is None and self._ended is None:
+            self._killed = reason
+            self._control.order(do="kill")
+
+    def finish(self, grace_seconds: float = 0.0) -> Execution:
+        """End the guest, after some grace if asked for, give all back and say what happened."""
+        end = time.monotonic() + grace_seconds
+        while self._ended is None:
+            if time.monotonic() >= end:
+                self.kill(Exited(0))
+            self._step()
+        usage = Usage(
+            cpu_seconds=self._ended.get("cpu_seconds", 0.0),
+            wall_seconds=self.clock.passed,
+            memory_bytes=self._ended.get("memory_bytes", 0),
+        )
+        stdout, stderr = (bytes(self._streams[fd]) for fd in self._outputs)
+        self._close()
+        compiled = "C" in self.stage or self._border is not None
+        return Execution(
+            ending=self.ending, stdout=stdout, stderr=stderr, usage=usage, compiled=compiled
+        )
+
+    @property
+    def stage(self) -> str:
+        """How far it came: nothing, `R` (set up), `RC` (its program compiled, too)."""
+        return str((self._ended or {}).get("stage", ""))
+
+    @property
+    def ending(self) -> Ending:
+        """Say how it ended."""
+        ended = self._ended or {}
+        code = ended.get("ended")
+        if code is None:
+            return SandboxFailed("the keeper of the box is gone")
+        if not self.stage.startswith("R"):
+            return SandboxFailed(self.stage.removeprefix("F") or "died while being set up")
+        if self._too_long:
+            return OutputTooLong()
+        if self._killed is not None:
+            return self._killed
+        if code >= 0:
+            return Exited(code)
+        out_of_time = ended.get("cpu_seconds", 0.0) >= self._limits.cpu_seconds
+        if -code in (signal.SIGXCPU, signal.SIGKILL) and out_of_time:
+            return TimedOut("cpu")
+        return Signalled(-code)
+
+    def _watch(self, fd: int, action: Callable[[], None], events: int = select.POLLIN) -> None:
+        if action != self._take_answer:  # answers of the keeper are waited for elsewhere, too
+            os.set_blocking(fd, False)
+        self._actions[fd] = action
+        self._poll.register(fd, events)
+
+    def _forget(self, fd: int) -> None:
+        del self._actions[fd]
+        self._poll.unregister(fd)
+
+    def _step(self) -> None:
+        """Wait for something to happen, but no longer than the clock allows, and deal with it."""
+        wait = PATIENCE_AFTER_KILL if self._killed else self.clock.patience()
+        events = self._poll.poll(wait * 1000)
+        for fd, _ in events:
+            if fd in self._actions:
+                self._actions[fd]()
+        if self._ended is not None:
+            self._drain()
+        elif self._killed is None:
+            self._mind_limits()
+        elif not events:
+            self._ended = {}  # a keeper that does not answer a kill is no keeper
+
+    def _mind_limits(self) -> None:
+        if self._closed_at is not None and time.monotonic() - self._closed_at > CLOSED_SECONDS:
+            self.kill(Exited(0))
+        expired = self.clock.expired()
+        if expired == "starved":
+            self.kill(SandboxFailed("the machine gave it no processor time"))
+        elif expired == "processes":
+            self.kill(Denied(f"more than {self._limits.processes} processes"))
+        elif expired is not None:
+            self.kill(TimedOut(expired))
+
+    def _take_answer(self) -> None:
+        answer, _ = self._control.answer()
+        if "ended" in answer or not answer:
+            self._ended = answer
+
+    def _take_output(self, fd: int) -> None:
+        try:
+            data = os.read(fd, CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self._forget(fd)
+            return
+        stream = self._streams[fd]
+        room = self._limits.output_bytes - len(stream)
+        stream += data[:room]
+        if len(data) > room:
+            self._too_long = True
+            self.kill(OutputTooLong())
+
+    def _feed(self) -> None:
+        assert self._stdin is not None  # noqa: S101
+        try:
+            self._input = self._input[os.write(self._stdin, self._input[:CHUNK]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._input = self._input[:0]  # it does not want to read on, which is its right
+        if not self._input:
+            self._forget(self._stdin)
+            os.close(self._stdin)
+            self._stdin = None
+
+    def _cross_border(self) -> None:
+        self._send_some()
+        assert self._border is not None  # noqa: S101
+        try:
+            data = self._border.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:  # it closed its end; the keeper may be about to tell how it ended
+            self._forget(self._border.fileno())
+            self._closed_at = time.monotonic()
+            return
+        try:
+            self._frames.extend(self._reader.feed(data))
+        except TooLarge:
+            self._too_long = True
+            self.kill(OutputTooLong())
+
+    def _send_some(self) -> None:
+        assert self._border is not None  # noqa: S101
+        fd = self._border.fileno()
+        try:
+            while self._outbox:
+                del self._outbox[: self._border.send(self._outbox)]
+        except BlockingIOError:
+            pass  # the rest goes out when the guest has read some
+        except OSError:
+            self._outbox.clear()  # it closed its end, which the next read tells
+        if fd in self._actions:
+            self._poll.modify(fd, select.POLLIN | (select.POLLOUT if self._outbox else 0))
+
+    def _drain(self) -> None:
+        """Take what the dead guest had already written; nobody is left to write more."""
+        control = self._control.connection.fileno()
+        for fd, action in list(self._actions.items()):
+            while fd in self._actions and fd not in (control, self._stdin):
+                if self._too_long:
+                    return
+                action()
+
+    def _close(self) -> None:
+        if self._border is not None:
+            self._border.close()
+        for fd in (*self._outputs, *([] if self._stdin is None else [self._stdin])):
+            os.close(fd)
+        if self._finally is not None:
+            self._finally()

@@ -1,0 +1,219 @@
+"""The candidate's side of the border: load a program, answer calls. Hostile from `load` on.
+
+Nothing here decides anything: whatever the candidate does to this process, all it can do is
+send other bytes, and those are parsed as plain values by somebody who has the tests.
+"""
+
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from . import denylist, frames
+from .exceptions import Classes, lineage
+from .frames import Frame, Malformed, TooLarge, Wire, dump, parse
+from .values import CannotCross, pack, pack_contents, refuse, unpack
+
+MODULE, FILE = "solution", "solution.py"
+MAX_NESTING = 50
+MAX_TEXT = 1024
+
+_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+ABILITIES = (
+    *("__call__", "__iter__", "__next__", "__reversed__", "__len__", "__contains__"),
+    *("__getitem__", "__setitem__", "__delitem__", "__bool__", "__enter__", "__exit__"),
+    *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"),
+    *("__neg__", "__pos__", "__abs__", "__invert__", "__int__", "__float__", "__index__"),
+    *("__complex__", "__round__", "__str__", "__repr__"),
+    *(f"__{prefix}{name}__" for name in _BINARY for prefix in ("", "r", "i")),
+)
+"""Special methods that an object of the candidate may have on the other side."""
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "attr": getattr,
+    "setattr": setattr,
+    "delattr": delattr,
+    "isinstance": isinstance,
+    "issubclass": issubclass,
+}
+
+
+class Candidate:
+    """One loaded program and the objects of it that the other side holds handles to."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._names: dict[str, Any] = {}
+        self._objects: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._stubs: dict[int, Callable[..., Any]] = {}
+        self._current = 0
+        self._nesting = 0
+
+    def serve(self) -> None:
+        """Answer requests until the supervisor says that it is over."""
+        while (frame := self._wire.receive()) is not None and frame.kind != frames.END:
+            self._answer(frame)
+
+    def _answer(self, frame: Frame) -> None:
+        outer, self._current = self._current, frame.number
+        try:
+            kind, message = self._perform(frame.kind, parse(frame.payload))
+        except TooLarge:
+            kind, message = frames.LARGE, {}
+        except SystemExit as error:
+            kind, message = frames.EXITED, self._describe(error)
+        except BaseException as error:  # the candidate's, or caused by what it did to us
+            kind, message = frames.RAISED, self._describe(error)
+        self._wire.send(kind, frame.number, message)
+        self._current = outer
+
+    def _perform(self, kind: int, message: Any) -> tuple[int, Any]:
+        if kind == frames.LOAD:
+            return frames.LOADED, self._load(**message)
+        if kind == frames.CALL:
+            return frames.VALUE, self._call(message)
+        return frames.VALUE, self._operate(message["o"], message["a"])
+
+    def _load(self, source: str, *, denied: bool) -> dict[str, Any]:
+        try:
+            # Anything that compile raises is the parser refusing the text: SyntaxError, null
+            # bytes (ValueError), nesting beyond it (RecursionError, MemoryError).
+            code = compile(source, FILE, "exec", dont_inherit=True)
+        except BaseException as error:
+            return {"stage": "compile", **self._describe(error)}
+        module = types.ModuleType(MODULE)
+        self._names = module.__dict__
+        sys.modules[MODULE] = module
+        if denied:
+            denylist.install(self._names)
+        try:
+            exec(code, self._names)
+        except BaseException as error:
+            return {"stage": "run", **self._describe(error)}
+        return {"stage": "done"}
+
+    def _describe(self, error: BaseException) -> dict[str, Any]:
+        return {**describe(error, self._number), "self": self._number(error)}
+
+    def _call(self, message: Any) -> dict[str, Any]:
+        containers: list[Any] = []
+        args, pairs = unpack([message["a"], message["k"]], self._other, containers=containers)
+        target = message["f"]
+        function = eval(target, self._names) if isinstance(target, str) else self._objects[target]
+        if "g" in message:
+            function(*args, **dict(pairs))
+            return {"v": pack(args[message["g"]], self._handle)}
+        if not message["w"]:
+            return {"v": pack(function(*args, **dict(pairs)), self._handle)}
+        known = {id(container): index for index, container in enumerate(containers)}
+        before = [dump(pack_contents(item, self._handle, known)) for item in containers]
+        result = pack(function(*args, **dict(pairs)), self._handle, known)
+        after = [pack_contents(item, self._handle, known) for item in containers]
+        changed = [
+            [index, now]
+            for index, (was, now) in enumerate(zip(before, after, strict=True))
+            if was != dump(now)
+        ]
+        return {"v": result, "w": changed}
+
+    def _operate(self, operation: str, packed: Any) -> dict[str, Any]:
+        args = unpack(packed, self._other)
+        if operation == "name":
+            found = args[0] in self._names
+            return {"v": pack(self._names.get(args[0]), self._handle), "found": found}
+        if operation in OPERATIONS:
+            return {"v": pack(OPERATIONS[operation](*args), self._handle)}
+        if operation not in ABILITIES:
+            raise Malformed(operation)
+        result = getattr(type(args[0]), operation)(*args)
+        if result is NotImplemented:
+            return {"v": None, "not": True}
+        return {"v": pack(result, self._handle)}
+
+    def _number(self, value: Any) -> int:
+        """Keep an object and return its number: the same object, the same number."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._objects)
+            self._objects.append(value)
+        return number
+
+    def _handle(self, value: Any) -> Any:
+        kind = type(value)
+        number = self._number(value)
+        if isinstance(value, type) and issubclass(value, BaseException):
+            return {"x": lineage(value, self._number)}
+        defined = {name for base in kind.__mro__[:-1] for name in vars(base)}
+        abilities = [name for name in ABILITIES if name in defined]
+        return {"h": [number, f"{kind.__module__}.{kind.__name__}"[:200], abilities]}
+
+    def _other(self, tag: str, content: Any) -> Any:
+        if tag == "H":
+            return self._objects[content]
+        if tag == "k":
+            if content not in self._stubs:
+                self._stubs[content] = self._stub(content)
+            return self._stubs[content]
+        raise Malformed(tag)
+
+    def _stub(self, callback: int) -> Callable[..., Any]:
+        """Make a function that asks the other side to run one of its own."""
+
+        def stub(*args: Any, **kwargs: Any) -> Any:
+            if self._nesting >= MAX_NESTING:
+                raise RecursionError("callbacks nested too deep")
+            values = pack([list(args), list(kwargs.items())], self._handle)
+            self._nesting += 1
+            try:
+                self._wire.send(frames.CALLBACK, self._current, {"k": callback, "a": values})
+                return self._await_answer()
+            finally:
+                self._nesting -= 1
+
+        return stub
+
+    def _await_answer(self) -> Any:
+        """Wait for a callback's answer and serve requests that come before it."""
+        while (frame := self._wire.receive()) is not None:
+            if frame.kind == frames.VALUE:
+                return unpack(parse(frame.payload)["v"], self._other)
+            if frame.kind == frames.END:
+                break
+            if frame.kind == frames.RAISED:
+                message = parse(frame.payload)
+                raise Classes().make(message, unpack(message["args"]))
+            self._answer(frame)
+        os._exit(0)
+
+
+def describe(error: BaseException, number: Callable[[Any], int] = id) -> dict[str, Any]:
+    """Say what was raised, in plain values; `number` numbers the classes it is of."""
+    try:
+        args = [pack(arg, refuse) for arg in error.args]
+    except (CannotCross, TooLarge):
+        args = []
+    try:
+        text = str(error)[:MAX_TEXT]
+    except BaseException:
+        text = "(its message cannot be shown)"
+    return {
+        **lineage(type(error), number),
+        "args": args if len(dump(args)) <= 4 * MAX_TEXT else [],
+        "text": text,
+        "line": line_of(error),
+        "exit": isinstance(error, SystemExit),
+        "memory": isinstance(error, MemoryError),
+        "denied": isinstance(error, denylist.DENIED),
+    }
+
+
+def line_of(error: BaseException) -> int | None:
+    """Return the line of the candidate's program that was running last, None if none was."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

@@ -1,0 +1,124 @@
+"""Frames: how messages cross the border, and how much may cross.
+
+A frame is a header (payload length, kind, number) and a payload of JSON. Every request carries
+a number and its answer must echo it. What comes from a guest is hostile: a `Reader` never holds
+more than one frame's limit beyond what was read at once, and a whole conversation has a total.
+"""
+
+import json
+import os
+import struct
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+HEADER = struct.Struct("<IBI")
+
+# to the candidate
+LOAD, CALL, OP, END = 1, 2, 3, 4
+# from the candidate
+LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK = 11, 12, 13, 14, 15, 16
+# to and from the examiner
+EXAMINE, RESULT, EXAMINED, BROKEN, UNFIT = 21, 22, 23, 24, 25
+
+MAX_FRAME = 16 << 20
+MAX_TOTAL = 64 << 20
+MAX_NODES = 2_000_000
+
+
+class Malformed(Exception):
+    """What came over the border breaks the protocol."""
+
+
+class TooLarge(Exception):
+    """What should cross the border is larger than may cross."""
+
+
+class Frame(NamedTuple):
+    """One message, its payload not yet parsed."""
+
+    kind: int
+    number: int
+    payload: bytes
+
+
+def pack(kind: int, number: int, payload: bytes) -> bytes:
+    """Return a frame as bytes."""
+    if len(payload) > MAX_FRAME:
+        raise TooLarge(f"{len(payload)} bytes in one message, {MAX_FRAME} are allowed")
+    return HEADER.pack(len(payload), kind, number) + payload
+
+
+def dump(message: Any) -> bytes:
+    """Return a message as JSON; lone surrogates survive as escapes."""
+    return json.dumps(message, separators=(",", ":"), check_circular=False).encode("ascii")
+
+
+def parse(payload: bytes) -> Any:
+    """Parse hostile JSON. Counting first bounds the memory that parsing can take."""
+    nodes = payload.count(b",") + payload.count(b"[") + payload.count(b"{")
+    if nodes > MAX_NODES:
+        raise Malformed(f"about {nodes} values in one message, {MAX_NODES} are allowed")
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}") from None
+
+
+class Reader:
+    """Cuts a stream of bytes from one guest into frames."""
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._total = 0
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Take bytes as they came and yield every frame that is complete."""
+        self._pending += data
+        self._total += len(data)
+        if self._total > MAX_TOTAL:
+            raise TooLarge(f"more than {MAX_TOTAL} bytes in one conversation")
+        while len(self._pending) >= HEADER.size:
+            length, kind, number = HEADER.unpack_from(self._pending)
+            if length > MAX_FRAME:
+                raise TooLarge(f"a message of {length} bytes, {MAX_FRAME} are allowed")
+            end = HEADER.size + length
+            if len(self._pending) < end:
+                return
+            payload = bytes(self._pending[HEADER.size : end])
+            del self._pending[:end]
+            yield Frame(kind, number, payload)
+
+
+class Wire:
+    """A guest's own end of the border: blocking, because a guest has nothing else to do."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._owner = os.getpid()
+
+    def send(self, kind: int, number: int, message: Any) -> None:
+        """Send one message whole."""
+        # A child that the candidate forked must not answer in its parent's place.
+        if os.getpid() != self._owner:
+            os._exit(0)
+        data = memoryview(pack(kind, number, dump(message)))
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+    def receive(self) -> Frame | None:
+        """Wait for one frame; None when the supervisor closed the border."""
+        header = self._read(HEADER.size)
+        if header is None:
+            return None
+        length, kind, number = HEADER.unpack(header)
+        payload = self._read(length)
+        return None if payload is None else Frame(kind, number, payload)
+
+    def _read(self, length: int) -> bytes | None:
+        parts = bytearray()
+        while len(parts) < length:
+            part = os.read(self._fd, length - len(parts))
+            if not part:
+                return None
+            parts += part
+        return bytes(parts)

@@ -1,0 +1,125 @@
+"""What a forked child does to become a guest: descriptors, limits, then its role.
+
+Until the stage pipe says `R`, everything that goes wrong is ours; the pipe is closed before
+candidate code runs, so nothing a candidate does can look like a failed set-up.
+"""
+
+import builtins
+import fcntl
+import gc
+import os
+import resource
+import signal
+import site
+import sys
+import traceback
+import types
+from typing import Any
+
+from .candidate import Candidate
+from .examiner import examine
+from .frames import Wire
+from .together import examine_together
+
+STDERR, BORDER = 2, 3
+MAIN = "main.py"
+
+
+def become(order: dict[str, Any], fds: list[int], stages: int, scratch: str) -> None:
+    """Turn this process into a guest and run its role."""
+    try:
+        os.setsid()
+        stages = _arrange_descriptors(fds, stages)
+        os.chdir(scratch)
+        _reset_signals()
+        _limit(order["limits"])
+        _refill_builtins()
+        os.write(stages, b"R")
+    except BaseException as error:
+        os.write(stages, f"F{type(error).__name__}: {error}".encode())
+        os._exit(120)
+    role = order["role"]
+    if role == "program":
+        run_program(stages, order["args"])
+        return
+    os.close(stages)
+    gc.freeze()
+    try:
+        ROLES[role](Wire(BORDER))
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
+
+
+ROLES = {
+    "candidate": lambda wire: Candidate(wire).serve(),
+    "examiner": examine,
+    "together": examine_together,
+}
+
+
+def _arrange_descriptors(fds: list[int], stages: int) -> int:
+    """Leave 0, 1, 2, the border if there is one, and the stage pipe after it; nothing else."""
+    wanted = [*fds, stages]
+    spare = [fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in wanted]
+    for index, fd in enumerate(spare):
+        os.dup2(fd, index, inheritable=index <= STDERR)
+    os.closerange(len(wanted), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    return len(wanted) - 1
+
+
+def _reset_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _limit(limits: dict[str, Any]) -> None:
+    # The clock outside ends it long before; this one holds if there is no outside any more.
+    seconds = int(10 * limits["cpu_seconds"]) + 120
+    for name, soft in (
+        ("RLIMIT_AS", limits["memory_bytes"]),
+        ("RLIMIT_STACK", limits["memory_bytes"]),
+        ("RLIMIT_FSIZE", limits["file_bytes"]),
+        ("RLIMIT_NOFILE", limits["open_files"]),
+        ("RLIMIT_CPU", seconds),
+        ("RLIMIT_CORE", 0),
+    ):
+        which = getattr(resource, name)
+        _, hard = resource.getrlimit(which)
+        value = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
+        resource.setrlimit(which, (value, value))
+
+
+def _refill_builtins() -> None:
+    """Give back `exit`, `quit` and `help`, which the interpreter's start without site left out."""
+    site.setquit()
+    site.sethelper()
+    site.setcopyright()
+
+
+def run_program(stages: int, args: list[str]) -> None:
+    """Run main.py of the scratch folder as `python main.py` would, then let Python end."""
+    sys.argv = [MAIN, *args]
+    sys.path.insert(0, "")
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__file__=MAIN, __builtins__=builtins)
+    sys.modules["__main__"] = main
+    try:
+        with open(MAIN, "rb") as file:
+            code = compile(file.read(), MAIN, "exec", dont_inherit=True)
+    except BaseException as error:
+        traceback.print_exception(type(error), error, None)
+        sys.exit(1)
+    os.write(stages, b"C")
+    os.close(stages)
+    try:
+        exec(code, main.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        trace = error.__traceback__.tb_next if error.__traceback__ else None
+        traceback.print_exception(type(error), error, trace)
+        sys.exit(1)

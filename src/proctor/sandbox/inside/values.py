@@ -1,0 +1,362 @@
+"""Plain values across the border, and nothing else.
+
+`pack` turns a value into something JSON can carry, `unpack` does the reverse with hostile input.
+None, booleans, small integers, floats, strings and lists stand for themselves; all else is an
+object with exactly one key, its tag. An instance of a subclass crosses as its nearest plain
+base, read with the base type's own slots, so that a lying `__eq__` or `__iter__` stays behind.
+What is not plain is left to the `other` function of either side (handles, callbacks, references
+to arguments). Nothing here ever runs code that came over the border.
+"""
+
+import builtins
+import collections
+import datetime
+import decimal
+import fractions
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from .frames import Malformed, TooLarge
+
+MAX_DEPTH = 100
+MAX_PACKED = 1_000_000
+SMALL = 1 << 63
+MAX_INT_DIGITS = 4 << 20
+MAX_FRACTION_DIGITS = 25_000
+
+KEYS, ITEMS = type({}.keys()), type({}.items())
+MUTABLE = (list, dict, set, collections.deque, bytearray)
+
+STANDARD_TYPES: dict[str, type] = {
+    **{n: t for n, t in vars(builtins).items() if isinstance(t, type) and t.__name__ == n},
+    **{
+        t.__name__: t
+        for t in (
+            *(collections.Counter, collections.OrderedDict, collections.defaultdict),
+            *(collections.deque, decimal.Decimal, fractions.Fraction, type(None)),
+            *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta),
+        )
+    },
+}
+TYPE_NAMES = {kind: name for name, kind in STANDARD_TYPES.items()}
+
+Other = Callable[[Any], Any]
+
+
+class CannotCross(Exception):
+    """A value that is not plain and has no other way across."""
+
+
+def refuse(value: Any) -> Any:
+    """Be the `other` of a side that sends plain values only."""
+    raise CannotCross(f"{type(value).__name__} objects cannot cross the border")
+
+
+def pack(
+    value: Any,
+    other: Other = refuse,
+    known: dict[int, int] | None = None,
+    containers: list[Any] | None = None,
+) -> Any:
+    """Return `value` as JSON can carry it.
+
+    `known` numbers the mutable containers among a call's arguments, by id: one that stands there
+    crosses as a reference. With a list of `containers` they are numbered as they are met.
+    """
+    return _Packer(other, known, containers).pack(value, MAX_DEPTH)
+
+
+def pack_contents(value: Any, other: Other, known: dict[int, int]) -> Any:
+    """Return a known container as what it holds now, other known ones in it as references."""
+    others = {key: index for key, index in known.items() if key != id(value)}
+    return _Packer(other, others).pack(value, MAX_DEPTH)
+
+
+class _Packer:
+    def __init__(
+        self, other: Other, known: dict[int, int] | None, containers: list[Any] | None = None
+    ) -> None:
+        self.other = other
+        self._known = known
+        self._containers = containers
+        self._left = MAX_PACKED
+
+    def pack(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        self._left -= 1
+        if self._left < 0:
+            raise TooLarge(f"more than {MAX_PACKED} values in one message")
+        if kind is str or kind is float or kind is bool or value is None:
+            return value
+        if kind is int:
+            return value if -SMALL < value < SMALL else {"i": hex(value)}
+        if depth == 0:
+            return self.other(value)
+        if self._known is not None:
+            if id(value) in self._known:
+                return {"@": self._known[id(value)]}
+            if self._containers is not None and isinstance(value, MUTABLE):
+                self._known[id(value)] = len(self._containers)
+                self._containers.append(value)
+        if kind is list:
+            return [self.pack(item, depth - 1) for item in value]
+        base = kind if kind in _PACKERS else _plain_base(kind)
+        if base is None:
+            array = _pack_numpy(value)
+            return self.other(value) if array is None else array
+        return _PACKERS[base](self, value, depth - 1)
+
+    def all(self, values: Iterable[Any], depth: int) -> list[Any]:
+        return [self.pack(value, depth) for value in values]
+
+    def pairs(self, pairs: Iterable[tuple[Any, Any]], depth: int) -> list[Any]:
+        return [[self.pack(key, depth), self.pack(value, depth)] for key, value in pairs]
+
+
+def _plain_base(kind: type) -> type | None:
+    for base in kind.__mro__:
+        if base in _PACKERS:
+            return base
+    return None
+
+
+def _pack_type(packer: _Packer, value: Any, _: int) -> Any:
+    name = TYPE_NAMES.get(value)
+    return packer.other(value) if name is None else {"T": name}
+
+
+def _pack_default(packer: _Packer, value: Any, depth: int) -> Any:
+    factory = collections.defaultdict.default_factory.__get__(value)  # type: ignore[attr-defined]
+    name = TYPE_NAMES.get(factory) if isinstance(factory, type) else None
+    return {"D": [name, packer.pairs(dict.items(value), depth)]}
+
+
+def _pack_moment(value: Any) -> Any:
+    """Dates and times with no zone or a fixed offset; a named zone has no plain form."""
+    zone = value.tzinfo
+    if zone is not None and type(zone) is not datetime.timezone:
+        raise CannotCross("a time with a named zone cannot cross the border")
+    offset = None if zone is None else zone.utcoffset(None) / datetime.timedelta(microseconds=1)
+    day = [value.year, value.month, value.day] if isinstance(value, datetime.date) else []
+    return [*day, value.hour, value.minute, value.second, value.microsecond, value.fold, offset]
+
+
+_PACKERS: dict[type, Callable[[_Packer, Any, int], Any]] = {
+    int: lambda p, v, d: p.pack(int.__index__(v), d),
+    float: lambda p, v, d: float.__float__(v),
+    str: lambda p, v, d: str.__str__(v),
+    list: lambda p, v, d: p.all(list.__iter__(v), d),
+    tuple: lambda p, v, d: {"t": p.all(tuple.__iter__(v), d)},
+    dict: lambda p, v, d: {"d": p.pairs(dict.items(v), d)},
+    set: lambda p, v, d: {"s": p.all(set.__iter__(v), d)},
+    frozenset: lambda p, v, d: {"F": p.all(frozenset.__iter__(v), d)},
+    bytes: lambda p, v, d: {"b": bytes.hex(v)},
+    bytearray: lambda p, v, d: {"B": bytearray.hex(v)},
+    complex: lambda p, v, d: {"c": [complex.real.__get__(v), complex.imag.__get__(v)]},
+    range: lambda p, v, d: {"r": p.all((v.start, v.stop, v.step), d)},
+    collections.Counter: lambda p, v, d: {"C": p.pairs(dict.items(v), d)},
+    collections.OrderedDict: lambda p, v, d: {"o": p.pairs(collections.OrderedDict.items(v), d)},
+    collections.defaultdict: _pack_default,
+    collections.deque: lambda p, v, d: {"q": [p.all(collections.deque.__iter__(v), d), v.maxlen]},
+    decimal.Decimal: lambda p, v, d: {"n": decimal.Decimal.__str__(v)},
+    fractions.Fraction: lambda p, v, d: {"/": p.all((v.numerator, v.denominator), d)},
+    datetime.date: lambda p, v, d: {"y": [v.year, v.month, v.day]},
+    datetime.datetime: lambda p, v, d: {"M": _pack_moment(v)},
+    datetime.time: lambda p, v, d: {"m": _pack_moment(v)},
+    datetime.timedelta: lambda p, v, d: {"l": [v.days, v.seconds, v.microseconds]},
+    type(...): lambda p, v, d: {"e": 0},
+    KEYS: lambda p, v, d: {"K": p.all(v, d)},
+    ITEMS: lambda p, v, d: {"I": p.pairs(v, d)},
+    type: _pack_type,
+}
+
+
+def _pack_numpy(value: Any) -> Any:
+    """Numpy scalars and arrays as dtype, shape and bytes; None for anything else."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, (numpy.generic, numpy.ndarray)):
+        return None
+    if value.dtype.kind not in "biufcSUMm":
+        return None
+    if value.nbytes > MAX_INT_DIGITS:
+        raise TooLarge(f"an array of {value.nbytes} bytes")
+    return {"a": [value.dtype.str, list(value.shape), value.tobytes().hex()]}
+
+
+Unknown = Callable[[str, Any], Any]
+MUTABLE_TAGS = "dsBCoDq"
+
+
+def forbid(tag: str, _: Any) -> Any:
+    """Be the `other` of a side that accepts plain values only."""
+    raise Malformed(f"tag {tag!r} may not stand here")
+
+
+def unpack(
+    data: Any,
+    other: Unknown = forbid,
+    *,
+    hashed: int = MAX_PACKED,
+    numpy: bool = False,
+    containers: list[Any] | None = None,
+) -> Any:
+    """Return the value that `data` stands for, or raise Malformed.
+
+    `hashed` bounds how many keys and elements other than strings may be hashed: integers whose
+    hashes collide can be chosen freely, and looking them up takes time that is quadratic.
+    `containers` collects the mutable ones, numbered as `pack` numbers them.
+    """
+    try:
+        reader = _Unpacker(other, hashed=hashed, numpy=numpy, containers=containers)
+        return reader.value(data, 2 * MAX_DEPTH)
+    except Malformed:
+        raise
+    except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+        raise Malformed(f"{type(error).__name__}: {error}") from None
+
+
+class _Unpacker:
+    def __init__(
+        self, other: Unknown, *, hashed: int, numpy: bool, containers: list[Any] | None
+    ) -> None:
+        self.other = other
+        self._hashed = hashed
+        self.numpy = numpy
+        self._containers = containers
+
+    def value(self, data: Any, depth: int) -> Any:
+        kind = type(data)
+        if kind is not list and kind is not dict:
+            return data
+        if depth == 0:
+            raise Malformed("nested too deep")
+        if kind is list:
+            return self._collected(self.all, data, depth - 1)
+        if len(data) != 1:
+            raise Malformed("not a tagged value")
+        ((tag, content),) = data.items()
+        if tag == "@" and self._containers is not None:
+            return self._containers[content]
+        reader = _UNPACKERS.get(tag)
+        if reader is None:
+            return self.other(tag, content)
+        if tag in MUTABLE_TAGS:
+            return self._collected(partial(reader, self), content, depth - 1)
+        return reader(self, content, depth - 1)
+
+    def _collected(self, read: Callable[[Any, int], Any], content: Any, depth: int) -> Any:
+        """Read a mutable container; its number precedes those of the containers inside it."""
+        if self._containers is None:
+            return read(content, depth)
+        index = len(self._containers)
+        self._containers.append(None)
+        self._containers[index] = value = read(content, depth)
+        return value
+
+    def all(self, data: Any, depth: int) -> list[Any]:
+        if type(data) is not list:
+            raise Malformed("not a list")
+        return [self.value(item, depth) for item in data]
+
+    def elements(self, data: Any, depth: int) -> list[Any]:
+        items = self.all(data, depth)
+        self._hashed -= sum(type(item) is not str for item in items)
+        if self._hashed < 0:
+            raise TooLarge("more keys and elements than may be hashed here")
+        return items
+
+    def pairs(self, data: Any, depth: int) -> list[tuple[Any, Any]]:
+        keys = self.elements([key for key, _ in data], depth)
+        return list(zip(keys, self.all([value for _, value in data], depth), strict=True))
+
+
+def _text(data: Any) -> str:
+    if type(data) is not str:
+        raise Malformed("not a string")
+    return data
+
+
+def _number(data: Any) -> Any:
+    if type(data) not in (int, float):
+        raise Malformed("not a number")
+    return data
+
+
+def _integer(data: Any) -> int:
+    if len(_text(data)) > MAX_INT_DIGITS:
+        raise Malformed("an integer with too many digits")
+    return int(data, 16)
+
+
+def _fraction(reader: _Unpacker, data: Any, depth: int) -> fractions.Fraction:
+    numerator, denominator = reader.all(data, depth)
+    if max(abs(numerator), abs(denominator)).bit_length() > 4 * MAX_FRACTION_DIGITS:
+        raise Malformed("a fraction with too many digits")
+    return fractions.Fraction(numerator, denominator)
+
+
+def _moment(data: Any, make: Callable[..., Any]) -> Any:
+    *parts, fold, offset = data
+    delta = None if offset is None else datetime.timedelta(microseconds=_number(offset))
+    return make(*parts, tzinfo=None if delta is None else datetime.timezone(delta), fold=fold)
+
+
+def _numpy() -> Any:
+    try:
+        import numpy  # noqa: ICN001, PLC0415  only where an array crosses
+    except ImportError:
+        return None
+    return numpy
+
+
+def _array(reader: _Unpacker, data: Any, _: int) -> Any:
+    """Numpy where it is asked for, a plain number for a scalar elsewhere."""
+    dtype, shape, content = data
+    if _text(dtype)[1:2] not in "biufcSUMm" or any(type(n) is not int or n < 0 for n in shape):
+        raise Malformed("not a plain array")
+    np = _numpy() if reader.numpy else None
+    if np is not None:
+        array = np.frombuffer(bytes.fromhex(content), dtype=dtype).reshape(shape)
+        return array.copy() if shape else array[()]
+    if shape:
+        return reader.other("a", data)
+    raw = bytes.fromhex(content)
+    codes = {"b": "?", "f": {2: "e", 4: "f", 8: "d"}.get(len(raw), "")}
+    order = "<" if dtype[0] in "<|" else ">"
+    if dtype[1] in "iu":
+        return int.from_bytes(raw, "little" if order == "<" else "big", signed=dtype[1] == "i")
+    import struct  # noqa: PLC0415  nothing else here needs it
+
+    return struct.unpack(order + codes[dtype[1]], raw)[0]
+
+
+_UNPACKERS: dict[str, Callable[[_Unpacker, Any, int], Any]] = {
+    "i": lambda r, x, d: _integer(x),
+    "t": lambda r, x, d: tuple(r.all(x, d)),
+    "d": lambda r, x, d: dict(r.pairs(x, d)),
+    "s": lambda r, x, d: set(r.elements(x, d)),
+    "F": lambda r, x, d: frozenset(r.elements(x, d)),
+    "b": lambda r, x, d: bytes.fromhex(_text(x)),
+    "B": lambda r, x, d: bytearray.fromhex(_text(x)),
+    "c": lambda r, x, d: complex(_number(x[0]), _number(x[1])),
+    "r": lambda r, x, d: range(*r.all(x, d)),
+    "C": lambda r, x, d: collections.Counter(dict(r.pairs(x, d))),
+    "o": lambda r, x, d: collections.OrderedDict(r.pairs(x, d)),
+    "D": lambda r, x, d: collections.defaultdict(
+        None if x[0] is None else STANDARD_TYPES[_text(x[0])], r.pairs(x[1], d)
+    ),
+    "q": lambda r, x, d: collections.deque(r.all(x[0], d), x[1]),
+    "n": lambda r, x, d: decimal.Decimal(_text(x)),
+    "/": _fraction,
+    "y": lambda r, x, d: datetime.date(*x),
+    "M": lambda r, x, d: _moment(x, datetime.datetime),
+    "m": lambda r, x, d: _moment(x, datetime.time),
+    "l": lambda r, x, d: datetime.timedelta(*map(_number, x)),
+    "e": lambda r, x, d: ...,
+    "K": lambda r, x, d: dict.fromkeys(r.elements(x, d)).keys(),
+    "I": lambda r, x, d: dict(r.pairs(x, d)).items(),
+    "T": lambda r, x, d: STANDARD_TYPES[_text(x)],
+    "a": _array,
+}
