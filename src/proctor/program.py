@@ -39,7 +39,7 @@ def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Progr
         source = task.prompt + source
     elif task.language == "python" and not isinstance(task.tests, StdinCases):
         source = _in_front(_setting(task, source), source)
-    return Program(source=_in_front(preamble, source), language=task.language)
+    return _program(task, source, preamble)
 
 
 def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") -> Program:
@@ -49,6 +49,17 @@ def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") 
     standard input, is never part of a program.
     """
     source = text if whole or not _is_code_prompt(task, text) else task.prompt + text
+    return _program(task, source, preamble)
+
+
+def _program(task: Task, source: str, preamble: str) -> Program:
+    """Put the preamble in front, except what would stand in for a missing entry point.
+
+    `from math import gcd` must not answer a task that asks for `gcd`.
+    """
+    provided = bound_names(tree) & entry_names(task) if (tree := _outline(preamble)) else set()
+    if provided:
+        preamble = f"{preamble.rstrip()}\ndel {', '.join(sorted(provided))}"
     return Program(source=_in_front(preamble, source), language=task.language)
 
 

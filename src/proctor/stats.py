@@ -129,7 +129,7 @@ def _acceleration(values: Sequence[float], statistic: Statistic) -> float:
     widest = max(abs(centre - one) for one in without)
     deviations = [(centre - one) / widest for one in without]
     squares = math.fsum(one**2 for one in deviations)
-    return math.fsum(one**3 for one in deviations) / (6 * squares**1.5)
+    return math.fsum(one**3 for one in deviations) / (6 * squares * math.sqrt(squares))
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -104,7 +104,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     tasks: Sequence[Task]
     source: str = ""
     """Where the tasks were read from: a file, a package."""
-    aliases: dict[str, str] = {}  # noqa: RUF012  msgspec copies mutable defaults
+    aliases: dict[str, str] = {}
     """Other spellings of task ids that samples files use."""
 
     @property

@@ -36,7 +36,6 @@ _CODE_FIELD = re.compile(
 )
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: (.*)|)$", re.MULTILINE)
 _INDENTED = re.compile(r"^(?:[ ]{2,}|\t+)(?=(?:async +)?def |class |import |from |@)", re.MULTILINE)
-_FENCE_LINE = re.compile(r"^[ \t]*+(?:```|~~~)", re.MULTILINE)
 _JSON = json.JSONDecoder(strict=False)
 MOST = 8
 """Of anything that an answer can repeat without end, we look at so many."""
@@ -78,10 +77,10 @@ def _complete_part(code: str) -> str:
 
 def _inline_fenced(answer: Answer) -> Iterator[Block]:
     """Code between backticks that do not stand on lines of their own."""
-    if _FENCE_LINE.search(answer.text):
+    if any(block.closed for block in markdown.blocks(answer.text)):
         return
     parts = re.split(r"`{3,}", answer.text, maxsplit=2 * MOST)
-    for part in parts[1::2]:
+    for part in parts[1:-1:2]:
         tag = re.match(r"(?:python3?|py)\b[ \t]*\n?", part, re.IGNORECASE)
         yield Block(code=part[tag.end() :] if tag else part, kind="inline-fence")
     text = answer.text.strip()
@@ -132,15 +131,13 @@ def _amid_prose(answer: Answer) -> Iterator[Block]:
     """Code with prose before or after it, or with an end that the length limit cut."""
     text, reader = answer.text, answer.reader
     for start in _code_starts(text, reader):
-        found = reader.longest(text[start:])
-        if found is None:
-            yield Block(code=_before_prose(text[start:]), kind="prose-cut")
-            continue
-        reading, length = found
+        reading, length = reader.longest(text[start:]) or (None, 0)
         cuts_prose = is_prose_line(line_at(text, start + length))
-        if answer.truncated or cuts_prose:
+        if reading is not None and (cuts_prose or answer.truncated):
             kind = "prose-cut" if cuts_prose else "cut"
             yield Block(code=_without_trailing_names(reading, reader), kind=kind)
+        else:  # it may still be a body whose indentation can be mended
+            yield Block(code=_before_prose(text[start:]), kind="prose-cut")
 
 
 def _before_prose(text: str) -> str:

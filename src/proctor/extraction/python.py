@@ -133,5 +133,5 @@ def _unparsed(answer: Answer, *, finished: bool) -> Extraction | NoCode:
     if answer.truncated:
         return NoCode(reason="the length limit cut the answer before its code was complete")
     if is_body or has_definition(before):
-        return Extraction(code=before, rule="unparsed", continues=not has_definition(before))
+        return Extraction(code=before, rule="unparsed", continues=is_body)
     return Extraction(code=min(blocks, key=_tag_order).code, rule="unparsed-fence")

@@ -63,6 +63,7 @@ class Judge:
         crashed: failing the harness is no way out.
         """
         trouble = ""
+        verdict: Verdict
         for attempt in (1, 2):
             try:
                 judgement = self._judge(task, program)

@@ -1,5 +1,6 @@
-"""Calls with plain arguments, compared by the supervisor: the arguments go to the candidate,
-the expected values never leave this process.
+"""Calls with plain arguments, compared by the supervisor.
+
+The arguments go to the candidate; the expected values never leave this process.
 """
 
 from collections.abc import Callable, Sequence

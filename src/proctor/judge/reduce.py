@@ -9,7 +9,7 @@ that does not fit is None, and the examiner's to run.
 import ast
 import builtins
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -88,22 +88,23 @@ def _check_cases(tree: ast.Module, entry_point: str) -> Sequence[Case]:
                 raise NotPlainError
     if check is None:
         raise NotPlainError
-    parameter = check.args.args[0].arg
-    asserts: list[ast.expr] = []
-    for node in check.body:
+    names = {check.args.args[0].arg, entry_point}
+    return [
+        _case(index, test, names, entry_point) for index, test in enumerate(_asserts(check.body))
+    ]
+
+
+def _asserts(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    for node in body:
         match node:
             case ast.Assert(test=ast.Constant(value=value)) if value:
                 pass  # `assert True` is not a test
             case ast.Assert(test=test):
-                asserts.append(test)
+                yield test
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
             case _:
                 raise NotPlainError
-    return [
-        _case(index, test, {parameter, entry_point}, entry_point)
-        for index, test in enumerate(asserts)
-    ]
 
 
 def _case(index: int, test: ast.expr, names: set[str] | None, target: str | None) -> Case:

@@ -1,5 +1,7 @@
-"""Whole programs: text in, text out. Every case is a fresh process with an empty scratch folder,
-real pipes on both sides, and the expected output stays with the supervisor.
+"""Whole programs: text in, text out.
+
+Every case is a fresh process with an empty scratch folder and real pipes on both sides; the
+expected output stays with the supervisor.
 """
 
 import msgspec
@@ -55,15 +57,9 @@ def output_limit(limits: Limits, expected: str) -> int:
 def judge_case(index: int, expected: str, execution: Execution, profile: Profile) -> TestResult:
     """Judge one execution of a program."""
     seconds = round(execution.usage.wall_seconds, 6)
-    try:
-        if not execution.compiled:
-            raise Gone(Bucket.SYNTAX, _last_line(execution.stderr))
-        if execution.ending != Exited(0):
-            raise _failure(execution)
-    except Gone as end:
-        return TestResult(
-            index=index, passed=False, bucket=end.bucket, detail=end.detail, seconds=seconds
-        )
+    end = _failure(execution)
+    if end is not None:
+        return msgspec.structs.replace(end.result(index), seconds=seconds)
     got = execution.stdout.decode("utf-8", "replace")
     if profile.text(expected, got):
         return TestResult(index=index, passed=True, seconds=seconds)
@@ -78,11 +74,15 @@ def judge_case(index: int, expected: str, execution: Execution, profile: Profile
     )
 
 
-def _failure(execution: Execution) -> Gone:
+def _failure(execution: Execution) -> Gone | None:
     """Say what an ending other than a clean exit means for a program."""
+    last = _last_line(execution.stderr)
     match execution.ending:
+        case Exited() if not execution.compiled:
+            return Gone(Bucket.SYNTAX, last)
+        case Exited(0):
+            return None
         case Exited(code):
-            last = _last_line(execution.stderr)
             if last == "MemoryError" or last.startswith("MemoryError:"):
                 return Gone(Bucket.MEMORY, last)
             return Gone(Bucket.TEST_EXCEPTION, last or f"exit status {code}")

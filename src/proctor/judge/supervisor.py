@@ -45,6 +45,14 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     clock: str = "wall"
 
     @property
+    def shown(self) -> Execution:
+        """Return the execution worth showing: that of the first test that failed, else the last."""
+        if not self.executions:
+            return Execution(ending=Exited(0))
+        failed = [index for index, test in enumerate(self.tests) if not test.passed]
+        return self.executions[min(failed[0] if failed else -1, len(self.executions) - 1)]
+
+    @property
     def usage(self) -> Usage:
         """Sum over all its processes, memory excepted, which is the most that one of them had."""
         used = [execution.usage for execution in self.executions]

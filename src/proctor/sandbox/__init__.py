@@ -123,6 +123,8 @@ class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
     """Limit or wall → how it is enforced, or `not enforced`."""
     clock: str
     """`schedstat` (load is subtracted) or `wall`."""
+    toolchains: Mapping[str, str]
+    """Language → what runs its programs, with its version."""
 
 
 class Session(Protocol):

@@ -48,9 +48,8 @@ def _tree(pid: int) -> tuple[float, int]:
         current = pending.pop()
         try:
             fields = Path(f"/proc/{current}/stat").read_bytes().rpartition(b")")[2].split()
-            for task in os.listdir(f"/proc/{current}/task"):
-                children = Path(f"/proc/{current}/task/{task}/children").read_bytes()
-                pending += map(int, children.split())
+            for task in Path(f"/proc/{current}/task").iterdir():
+                pending += map(int, (task / "children").read_bytes().split())
         except OSError:
             continue
         total += sum(map(int, fields[11:15])) / HERTZ

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -67,7 +68,7 @@ class Box:
         if "ready" not in hello:
             self.close()
             raise SandboxError(f"{python} does not start as a keeper of candidates")
-        self._scratch = str(hello["scratch"])
+        self.version = str(hello["ready"])
 
     def start(
         self,
@@ -219,10 +220,12 @@ class Portable:
     def __init__(self, python: str = sys.executable) -> None:
         self._python = python
 
-    def enforcement(self) -> Enforcement:
-        """Return what holds here."""
-        limit = "rlimit" if sys.platform != "win32" else "not enforced"
+    @cached_property
+    def _enforcement(self) -> Enforcement:
+        limit = "rlimit"
         watched = "watched" if load_of(os.getpid()) else "not enforced"
+        box = Box(self._python)
+        box.close()
         return Enforcement(
             tier="portable",
             isolated=False,
@@ -240,7 +243,12 @@ class Portable:
                 "network": "not enforced",
                 "other processes": "not enforced",
             },
+            toolchains={"python": f"python {box.version.split()[0]}"},
         )
+
+    def enforcement(self) -> Enforcement:
+        """Return what holds here."""
+        return self._enforcement
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""

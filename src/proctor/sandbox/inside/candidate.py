@@ -19,7 +19,10 @@ MODULE, FILE = "solution", "solution.py"
 MAX_NESTING = 50
 MAX_TEXT = 1024
 
-_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+_BINARY = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "or", "xor"),
+)
 ABILITIES = (
     *("__call__", "__iter__", "__next__", "__reversed__", "__len__", "__contains__"),
     *("__getitem__", "__setitem__", "__delitem__", "__bool__", "__enter__", "__exit__"),

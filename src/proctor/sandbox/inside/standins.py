@@ -85,7 +85,11 @@ def _special(name: str) -> Callable[..., Any]:
     def method(self: Remote, *args: Any) -> Any:
         return self._proctor_border_.operate(name, self, *args)
 
-    special = {"__call__": call, "__exit__": leave, **dict.fromkeys(COMPARISONS, compare)}
+    special: dict[str, Callable[..., Any]] = {
+        "__call__": call,
+        "__exit__": leave,
+        **dict.fromkeys(COMPARISONS, compare),
+    }
     return special.get(name, method)
 
 
@@ -211,15 +215,14 @@ class Border:
 
 def _write_back(container: Any, now: Any) -> None:
     """Make a container of the test hold what the candidate's copy of it holds now."""
-    kind = next((base for base in MUTABLE if isinstance(container, base)), None)
+    kind: Any = next((base for base in MUTABLE if isinstance(container, base)), None)
     if kind is None or not isinstance(now, kind):
         raise Malformed("an argument changed its type")
     if kind in (list, bytearray):
         kind.__setitem__(container, slice(None), now)
         return
     kind.clear(container)
-    grow = kind.extend if kind is not dict and kind is not set else kind.update
-    grow(container, now)
+    (kind.update if hasattr(kind, "update") else kind.extend)(container, now)
 
 
 def _describe(error: Exception) -> dict[str, Any]:

@@ -26,7 +26,8 @@ SMALL = 1 << 63
 MAX_INT_DIGITS = 4 << 20
 MAX_FRACTION_DIGITS = 25_000
 
-KEYS, ITEMS = type({}.keys()), type({}.items())
+KEYS: type = type({}.keys())
+ITEMS: type = type({}.items())
 MUTABLE = (list, dict, set, collections.deque, bytearray)
 
 STANDARD_TYPES: dict[str, type] = {
@@ -128,7 +129,7 @@ def _pack_type(packer: _Packer, value: Any, _: int) -> Any:
 
 
 def _pack_default(packer: _Packer, value: Any, depth: int) -> Any:
-    factory = collections.defaultdict.default_factory.__get__(value)  # type: ignore[attr-defined]
+    factory: Any = vars(collections.defaultdict)["default_factory"].__get__(value)
     name = TYPE_NAMES.get(factory) if isinstance(factory, type) else None
     return {"D": [name, packer.pairs(dict.items(value), depth)]}
 
@@ -305,7 +306,7 @@ def _moment(data: Any, make: Callable[..., Any]) -> Any:
 
 def _numpy() -> Any:
     try:
-        import numpy  # noqa: ICN001, PLC0415  only where an array crosses
+        import numpy  # noqa: PLC0415  only where an array crosses
     except ImportError:
         return None
     return numpy

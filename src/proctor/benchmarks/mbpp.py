@@ -1,0 +1,70 @@
+"""Rows as MBPP has them, full or sanitized: a sentence and three assertions.
+
+The tests are `test_list`, which is what results are published on. Set-up code runs after the
+solution, because some of it uses names that the solution defines. A solution may take seconds
+(the reference of task 123 does), so the limit is 10 s.
+"""
+
+import ast
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from proctor.extraction.syntax import parse
+from proctor.lines import Line
+from proctor.sandbox import Limits
+from proctor.task import Assertions, Task
+
+SECONDS = 10.0
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """One task of mbpp.jsonl or sanitized-mbpp.json."""
+
+    task_id: int
+    code: str
+    test_list: list[str]
+    text: str = ""
+    prompt: str = ""
+    test_setup_code: str = ""
+    test_imports: list[str] = []
+
+
+def load(lines: Iterable[Line]) -> list[Task]:
+    """Read tasks."""
+    return [_task(line.decode(Row)) for line in lines]
+
+
+def aliases(task_id: str) -> list[str]:
+    """Return how other tools spell a task's id."""
+    number = task_id.removeprefix("MBPP/")
+    return [number, f"Mbpp/{number}", f"mbpp/{number}"]
+
+
+def _task(row: Row) -> Task:
+    return Task(
+        task_id=f"MBPP/{row.task_id}",
+        prompt=row.text or row.prompt,
+        entry_point=entry_point(row.code, row.test_list),
+        tests=Assertions(
+            targets=row.test_list, setup="\n".join([*row.test_imports, row.test_setup_code]).strip()
+        ),
+        canonical_solution=row.code,
+        limits=Limits().with_seconds(SECONDS),
+    )
+
+
+def entry_point(code: str, tests: Sequence[str]) -> str | None:
+    """Return the function of the reference that the first test calls."""
+    solution = parse(code)
+    test = parse(tests[0]) if tests else None
+    if solution is None or test is None:
+        return None
+    defined = {
+        node.name for node in solution.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    for node in ast.walk(test):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in defined:
+                return name
+    return None

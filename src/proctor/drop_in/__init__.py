@@ -1,0 +1,1 @@
+"""Under the names that users of other tools know."""

@@ -1,0 +1,114 @@
+"""Completions that were recorded earlier, by us or by another tool.
+
+A samples file has one JSON object a line, or is one array of them: `completion` is what a model
+said and goes through extraction, `solution` is a program to be run exactly as written. EvalPlus's
+folder layout (`HumanEval_0/0.py`) is read, too. Fields we do not know are kept.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from proctor.completion import Completion, Sampling, StopReason
+from proctor.errors import InputError, boundary
+from proctor.lines import Line, read_lines
+from proctor.task import Benchmark
+
+LENGTH = ("length", "max_tokens", "max_length")
+
+
+class Sample(NamedTuple):
+    """One row of a samples file."""
+
+    line: Line
+    row: dict[str, Any]
+    task_id: str
+
+
+class Recorded:
+    """Answers with what a file says."""
+
+    def __init__(self, path: Path, solution_field: str | None = None) -> None:
+        self._path = path
+        self._solution_field = solution_field
+        self.name = f"recorded:{path.name}"
+
+    def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
+        """Yield every row with the id that the benchmark has for its task."""
+        known = {task.task_id for task in benchmark.tasks}
+        for line, row in self._rows():
+            if "task_id" not in row:
+                raise line.error("field task_id is missing")
+            written = row["task_id"]
+            task_id = benchmark.aliases.get(str(written), str(written))
+            if task_id not in known or not isinstance(written, (str, int)):
+                raise line.error(f"task_id {written!r} is not a task of {benchmark.name}")
+            yield Sample(line, row, task_id)
+
+    def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
+        """Yield all recorded completions; how many of a task there are is the file's business."""
+        del sampling
+        places = {task.task_id: place for place, task in enumerate(benchmark.tasks)}
+        counts: Counter[str] = Counter()
+        for sample in self.samples(benchmark):
+            task_id = sample.task_id
+            text, whole = self._text(sample.line, sample.row)
+            number = counts[task_id]
+            counts[task_id] += 1
+            yield Completion(
+                task_id=task_id,
+                sample=number,
+                id=f"{places[task_id]}_s{number}",
+                completion=text,
+                whole=whole,
+                stop=_stop(sample.row),
+                model=self.name,
+            )
+
+    def _text(self, line: Line, row: dict[str, Any]) -> tuple[str, bool]:
+        """Return a row's text and whether it is a program as it stands."""
+        for field, whole in (
+            (self._solution_field, True),
+            ("completion", False),
+            ("solution", True),
+        ):
+            if field is None or field not in row:
+                continue
+            if not isinstance(row[field], str):
+                raise line.error(f"field {field} must be a string, not {_kind(row[field])}")
+            return row[field], whole
+        raise line.error("there is neither a field completion nor a field solution")
+
+    def _rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
+        if self._path.is_dir():
+            yield from self._folder_rows()
+            return
+        for line in read_lines(self._path):
+            yield line, line.decode(dict[str, Any])
+
+    def _folder_rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
+        """Read `HumanEval_0/0.py` and so on, as EvalPlus writes them."""
+        for folder in sorted(self._path.iterdir()):
+            if not folder.is_dir():
+                continue
+            for file in sorted(folder.glob("*.py"), key=lambda file: (len(file.stem), file.stem)):
+                with boundary(InputError, f"cannot read {file}"):
+                    content = file.read_bytes()
+                line = Line(file, 1, content)
+                try:
+                    solution = content.decode()
+                except UnicodeDecodeError as error:
+                    raise line.error(f"not UTF-8: {error}") from None
+                task_id = folder.name.replace("_", "/", 1)
+                yield line, {"task_id": task_id, "solution": solution}
+
+
+def _stop(row: dict[str, Any]) -> StopReason:
+    said = row.get("stop", row.get("finish_reason"))
+    return StopReason.LENGTH if said in LENGTH else StopReason.STOP
+
+
+def _kind(value: Any) -> str:
+    names = {type(None): "null", bool: "a boolean", int: "a number", float: "a number"}
+    return names.get(type(value), "an array" if isinstance(value, list) else "an object")

@@ -1,0 +1,162 @@
+"""All that is needed to dispute a verdict: the receipt of one sample, the manifest of one run."""
+
+import hashlib
+import platform
+import socket
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+
+import msgspec
+
+from proctor.completion import Completion, Sampling
+from proctor.extraction import Extraction, NoCode
+from proctor.judge import Judgement
+from proctor.program import Program
+from proctor.sandbox import KIB, Enforcement, Limits, Usage
+from proctor.task import Task
+from proctor.verdict import Bucket, Outcome, TestResult, outcome_of
+
+MAX_OUTPUT = 8 * KIB
+SCHEMA = 1
+CIRCUMSTANCES = ("created", "host", "source")
+"""Fields of a manifest that say when and where, not what."""
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """The evidence of one sample."""
+
+    task_id: str
+    sample: int
+    """Counts a task's samples from 0, in the order they came."""
+    outcome: Outcome | None
+    """None if the sample is unscored."""
+    bucket: Bucket
+    detail: str
+    score: float | None
+    tests: Sequence[TestResult]
+    judged: str
+    """`apart`, or `together` with the tests in one process."""
+    notes: Sequence[str] = ()
+    """`asked`: the verdict rests on what objects of the candidate said of themselves."""
+    sandbox: str
+    isolated: bool
+    clock: str
+    language: str
+    toolchain: str
+    limits: Limits
+    extraction: Mapping[str, str]
+    code: str
+    completion_sha256: str
+    program_sha256: str | None
+    task_sha256: str
+    usage: Usage
+    stdout: str
+    stderr: str
+    truncated: bool
+    """Whether `stdout` or `stderr` is cut."""
+    reused_from: int | None = None
+    """The sample whose identical program was run in place of this one."""
+    attempts: int
+    host: str
+    schema: int = SCHEMA
+
+
+def _how(extraction: Extraction | NoCode) -> dict[str, str]:
+    match extraction:
+        case Extraction(rule=rule):
+            return {"rule": rule}
+        case NoCode(reason=reason):
+            return {"rule": "none", "reason": reason}
+
+
+def receipt_of(
+    *,
+    task: Task,
+    completion: Completion,
+    extraction: Extraction | NoCode,
+    program: Program | None,
+    judgement: Judgement,
+    enforcement: Enforcement,
+) -> Receipt:
+    """Write down everything about one sample."""
+    verdict = judgement.verdict
+    shown = judgement.findings.shown
+    code = extraction.code if isinstance(extraction, Extraction) else ""
+    return Receipt(
+        task_id=task.task_id,
+        sample=completion.sample,
+        outcome=outcome_of(verdict),
+        bucket=verdict.bucket,
+        detail=verdict.detail,
+        score=verdict.score,
+        tests=verdict.tests,
+        judged=judgement.judged,
+        notes=sorted(judgement.findings.notes & {"asked"}),
+        sandbox=enforcement.tier,
+        isolated=enforcement.isolated,
+        clock=judgement.findings.clock,
+        language=task.language,
+        toolchain=enforcement.toolchains.get(task.language, ""),
+        limits=task.limits,
+        extraction=_how(extraction),
+        code=code,
+        completion_sha256=completion.sha256,
+        program_sha256=None if program is None else program.sha256,
+        task_sha256=task.sha256,
+        usage=judgement.findings.usage,
+        stdout=shown.stdout[:MAX_OUTPUT].decode("utf-8", "replace"),
+        stderr=shown.stderr[:MAX_OUTPUT].decode("utf-8", "replace"),
+        truncated=max(len(shown.stdout), len(shown.stderr)) > MAX_OUTPUT,
+        attempts=judgement.attempts,
+        host=socket.gethostname(),
+    )
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """All that decides what a run finds out; two runs with one digest may be one run."""
+
+    benchmark: str
+    benchmark_sha256: str
+    source: str
+    tasks: int
+    samples: int
+    """How many samples the run has when it is complete."""
+    model: str
+    sampling: Sampling
+    strategy: str = "standard"
+    limits: Limits | None
+    """Limits that replace the tasks' own, if any."""
+    compare: str | None
+    early_stop: bool
+    max_tests: int | None
+    extract: str
+    preamble: str
+    reuse: bool
+    enforcement: Enforcement
+    packages: Sequence[str] = ()
+    versions: Mapping[str, str]
+    created: str
+    host: str
+    schema: int = SCHEMA
+
+    def differs(self, other: "Manifest") -> str | None:
+        """Return the first field in which another run is not this one, if there is any."""
+        for field in self.__struct_fields__:
+            if field not in CIRCUMSTANCES and getattr(self, field) != getattr(other, field):
+                return field
+        return None
+
+    @property
+    def sha256(self) -> str:
+        """Digest of everything but the circumstances."""
+        identity = msgspec.structs.replace(self, **dict.fromkeys(CIRCUMSTANCES, ""))
+        return hashlib.sha256(msgspec.json.encode(identity, order="sorted")).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what runs the run."""
+    return {
+        "proctor": metadata.version("proctor"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
