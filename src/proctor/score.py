@@ -125,8 +125,9 @@ def estimate(tallies: Iterable[Tally], k: int, *, seed: int = 0) -> Estimate:
 def _interval(values: Sequence[float], *, single: bool, seed: int) -> tuple[Interval | None, str]:
     """Choose the interval of a mean over tasks.
 
-    Where all tasks agree the n of the exact bound is the number of tasks, however many samples
-    they have. That is safe: n samples of a task agree on nothing less often than k of them do.
+    Where all tasks agree, the n of the exact bound is the number of tasks, however many samples
+    each has: a task's pass@k is one unbiased draw, and that no task drew another value bounds
+    how many would.
     """
     tasks = len(values)
     if tasks < FEWEST_TASKS:
@@ -135,6 +136,5 @@ def _interval(values: Sequence[float], *, single: bool, seed: int) -> tuple[Inte
         return unanimous(values[0], tasks), "exact binomial: all tasks agree"
     if single:
         return wilson(round(sum(values)), tasks), "wilson"
-    return bootstrap_bca(
-        values, seed=seed
-    ), f"bootstrap over tasks (BCa, {DRAWS} draws, seed {seed})"
+    method = f"bootstrap over tasks (BCa, {DRAWS} draws, seed {seed})"
+    return bootstrap_bca(values, seed=seed), method

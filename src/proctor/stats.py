@@ -176,7 +176,8 @@ def compare_paired(
     shared = [task for task in first if task in second]
     if not shared:
         raise ValueError("the two runs have no task in common")
-    changes = [second[task] - first[task] for task in shared]
+    # Rounded, so that from 0.2 to 0.3 is as far as from 0.5 to 0.6.
+    changes = [round(second[task] - first[task], 12) for task in shared]
     gained = tuple(task for task, change in zip(shared, changes, strict=True) if change > 0)
     lost = tuple(task for task, change in zip(shared, changes, strict=True) if change < 0)
     binary = all(run[task] in (0, 1) for task in shared for run in (first, second))

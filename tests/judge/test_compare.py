@@ -313,7 +313,7 @@ def test_validator(expected, got, accepted):
         ("float(2)", "100", "101", False),  # integers have no tolerance
         ("float(2)", "100", "101.0", True),
         ("float(0, 0.01)", "200.0", "202", True),
-        ("float(0, 0.01)", "200.0", "202.1", False),
+        ("float(0, 0.01)", "200.0", "202.01", False),
         ("float(0, 0.1)", "0.0", "0.0000001", False),  # nothing is a tenth of 0
         ("float(0.001, 0.01)", "0.01", "0.011", True),  # the larger of the two
         ("float(0, 0.5)", "1.0", "1e300", False),  # relative to what was expected
@@ -505,7 +505,7 @@ def test_floats_have_a_tolerance_in_float_and_validator_only(expected, got, acce
 def test_tolerances_of_values():
     rule = profile("float(0.001, 0.01)", default="exact")
     assert rule.value(200.0, 202)
-    assert not rule.value(200.0, 202.1)
+    assert not rule.value(200.0, 202.01)  # a hundredth of what was expected, not of what came
     assert rule.value(0.0, 0.001)
     assert not rule.value(0.0, 0.0011)
     assert not rule.value(1.0, 1e308)

@@ -1,0 +1,158 @@
+"""How far our verdicts agree with those that another harness recorded."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.errors import InputError
+from proctor.lines import Line
+from proctor.models.recorded import Recorded
+from proctor.receipt import Receipt
+from proctor.store import RECEIPTS, read_journal
+from proctor.task import Benchmark
+from proctor.verdict import Outcome
+
+FIELDS = (
+    "passed",
+    "is_solved",
+    "correct",
+    "accepted",
+    "base_status",
+    "status",
+    "result",
+    "outcome",
+)
+YES, NO = ("pass", "passed", "true", "accepted", "ac", "ok"), ("fail", "false", "error", "timeout")
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One sample that the two judge differently."""
+
+    task_id: str
+    sample: int
+    theirs: bool
+    their_reason: str
+    ours: bool
+    bucket: str
+    detail: str
+
+
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """The 2×2 table and what lies off its diagonal."""
+
+    samples: int
+    both_pass: int
+    both_fail: int
+    only_theirs: int
+    """They passed it, we did not."""
+    only_ours: int
+    unscored: int
+    """Left out: we have no verdict."""
+    differences: Sequence[Difference]
+
+    @property
+    def rate(self) -> float:
+        """The share of samples on which both agree."""
+        return (self.both_pass + self.both_fail) / self.samples if self.samples else 0.0
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """What somebody else said about one sample."""
+
+    passed: bool
+    reason: str
+
+
+def recordings(
+    against: str, samples: Recorded, benchmark: Benchmark
+) -> dict[tuple[str, int], Recording]:
+    """Read recorded verdicts from a field of the samples file, or from a file of their own."""
+    path = Path(against)
+    source, field = (Recorded(path), None) if path.exists() else (samples, against)
+    verdicts: dict[tuple[str, int], Recording] = {}
+    counts: Counter[str] = Counter()
+    for sample in source.samples(benchmark):
+        number = counts[sample.task_id]
+        counts[sample.task_id] += 1
+        verdicts[sample.task_id, number] = _recording(sample.line, sample.row, field)
+    return verdicts
+
+
+def _recording(line: Line, row: dict[str, Any], field: str | None) -> Recording:
+    name = field or next((name for name in FIELDS if name in row), None)
+    if name is None:
+        raise line.error(f"none of the fields {', '.join(FIELDS)} is there")
+    if name not in row:
+        raise line.error(f"field {name}, which --against names, is missing")
+    said = row[name]
+    reason = str(row.get("result", said))
+    if isinstance(said, bool):
+        return Recording(said, reason)
+    if isinstance(said, str):
+        word = said.strip().lower()
+        if word in YES:
+            return Recording(True, reason)
+        if word.startswith(NO) or word.startswith(("timed out", "wrong", "assert", "syntax")):
+            return Recording(False, reason)
+    raise line.error(f"field {name}: {said!r} is not a verdict")
+
+
+def compare(run_dir: Path, verdicts: dict[tuple[str, int], Recording]) -> Agreement:
+    """Hold a run's receipts against recorded verdicts."""
+    table: Counter[tuple[bool, bool]] = Counter()
+    unscored = 0
+    differences: list[Difference] = []
+    for receipt in _receipts(run_dir):
+        key = (receipt.task_id, receipt.sample)
+        if key not in verdicts:
+            raise InputError(f"--against: no verdict on sample {key[1]} of {key[0]}")
+        if receipt.outcome is None:
+            unscored += 1
+            continue
+        theirs, ours = verdicts[key], receipt.outcome is Outcome.PASS
+        table[theirs.passed, ours] += 1
+        if theirs.passed is not ours:
+            differences.append(_difference(receipt, theirs, ours=ours))
+    return Agreement(
+        samples=table.total(),
+        both_pass=table[True, True],
+        both_fail=table[False, False],
+        only_theirs=table[True, False],
+        only_ours=table[False, True],
+        unscored=unscored,
+        differences=sorted(differences, key=lambda one: (one.task_id, one.sample)),
+    )
+
+
+def _difference(receipt: Receipt, theirs: Recording, *, ours: bool) -> Difference:
+    return Difference(
+        task_id=receipt.task_id,
+        sample=receipt.sample,
+        theirs=theirs.passed,
+        their_reason=theirs.reason,
+        ours=ours,
+        bucket=receipt.bucket,
+        detail=receipt.detail,
+    )
+
+
+def _receipts(run_dir: Path) -> Iterator[Receipt]:
+    yield from read_journal(run_dir / RECEIPTS, Receipt)
+
+
+def lines(agreement: Agreement, show: int) -> Iterable[str]:
+    """Return the table and the first differences as text."""
+    yield f"agreement {100 * agreement.rate:.2f} % of {agreement.samples} samples"
+    yield f"                 they pass   they fail"
+    yield f"  we pass     {agreement.both_pass:>12}{agreement.only_ours:>12}"
+    yield f"  we fail     {agreement.only_theirs:>12}{agreement.both_fail:>12}"
+    if agreement.unscored:
+        yield f"  unscored    {agreement.unscored:>12}"
+    for one in agreement.differences[:show]:
+        word = {True: "pass", False: "fail"}
+        yield f"  {one.task_id} sample {one.sample}"
+        yield f"    they: {word[one.theirs]}  {one.their_reason}"
+        yield f"    we:   {word[one.ours]}  {one.bucket}  {one.detail}"

@@ -1,0 +1,39 @@
+"""Fetch a benchmark's file from its publisher, when asked, and keep it only if it is the right one."""
+
+import gzip
+import hashlib
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from proctor.benchmarks import Source, cache_folder
+from proctor.errors import InputError, StoreError, boundary
+
+MAX_BYTES = 1 << 30
+TIMEOUT_SECONDS = 60
+
+
+def download(source: Source, folder: Path | None = None) -> Path:
+    """Return the path of the file, fetched and checked against its sha256."""
+    try:
+        with urllib.request.urlopen(source.url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
+            content: bytes = answer.read(MAX_BYTES)
+        if source.url.endswith(".gz"):
+            content = gzip.decompress(content)
+    except (urllib.error.URLError, OSError, EOFError) as error:
+        raise InputError(
+            f"{source.name}: cannot fetch {source.url}: {error}; "
+            f"fetch it by other means and name it by --data"
+        ) from None
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != source.sha256:
+        raise InputError(
+            f"{source.name}: {source.url} has sha256 {digest}, not {source.sha256}; not kept"
+        )
+    place = (folder or cache_folder()) / source.file
+    with boundary(StoreError, f"cannot write {place}"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place.with_name(place.name + ".new")
+        beside.write_bytes(content)
+        beside.replace(place)
+    return place

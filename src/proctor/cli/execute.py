@@ -1,0 +1,82 @@
+"""`proctor exec`: run one program in the sandbox."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from proctor.cli import options as o
+
+
+def execute(
+    file: Annotated[str, typer.Argument(help="Program to run; - reads it from standard input.")],
+    args: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
+    *,
+    language: Annotated[str, typer.Option(help="Language of the program.")] = "python",
+    stdin: Annotated[Path | None, typer.Option(help="File to feed it.")] = None,
+    sandbox: o.SandboxName = None,
+    require: o.Require = None,
+    timeout: o.Timeout = None,
+    memory: o.Memory = None,
+    python: o.Python = o.default_python(),
+    preamble: o.PreambleMode = o.Preamble.none,
+) -> None:
+    """Run one program in the sandbox and print what happened as a JSON object."""
+    import msgspec  # noqa: PLC0415
+
+    from proctor.errors import InputError, boundary  # noqa: PLC0415
+    from proctor.program import BASE_IMPORTS, Program, in_front  # noqa: PLC0415
+    from proctor.sandbox import Limits  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    if language != "python":
+        raise InputError(f"--language {language}: this version knows python")
+    source = _read(file)
+    with boundary(InputError, f"cannot read {stdin}"):
+        given = b"" if stdin is None else stdin.read_bytes()
+    if preamble is o.Preamble.base:
+        source = in_front(BASE_IMPORTS, source)
+    limits = Limits()
+    if timeout is not None:
+        limits = limits.with_seconds(timeout)
+    if memory is not None:
+        limits = msgspec.structs.replace(limits, memory_bytes=o.parse_bytes(memory))
+    box = o.sandbox_for(sandbox, require, python, settings)
+    try:
+        execution = box.run(Program(source=source, args=tuple(args or ())), limits, given)
+    finally:
+        box.close()
+    typer.echo(msgspec.json.encode(describe(execution)).decode())
+
+
+def describe(execution: Any) -> dict[str, Any]:
+    """Return an execution in the words of the command's contract."""
+    from proctor.sandbox import Exited, OutputTooLong, Signalled  # noqa: PLC0415
+
+    ending = execution.ending
+    return {
+        "ending": type(ending).__struct_config__.tag,
+        "exit_code": ending.code if isinstance(ending, Exited) else None,
+        "signal": ending.signal if isinstance(ending, Signalled) else None,
+        "stdout": execution.stdout.decode("utf-8", "replace"),
+        "stderr": execution.stderr.decode("utf-8", "replace"),
+        "truncated": isinstance(ending, OutputTooLong),
+        "usage": {
+            "cpu_seconds": execution.usage.cpu_seconds,
+            "wall_seconds": execution.usage.wall_seconds,
+            "memory_bytes": execution.usage.memory_bytes,
+        },
+    }
+
+
+def _read(file: str) -> str:
+    from proctor.errors import InputError, boundary  # noqa: PLC0415
+
+    with boundary(InputError, f"cannot read {file}"):
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not UTF-8: {error}") from None

@@ -1,0 +1,138 @@
+"""Flags that several commands share, and what they mean."""
+
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from proctor.errors import InputError
+from proctor.judge import Rules
+from proctor.judge.compare import profile
+from proctor.run import Options
+from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox.choose import open_sandbox
+from proctor.settings import Settings, default_workers
+from proctor.task import Benchmark
+
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+class Extract(StrEnum):
+    """How code is found in completions."""
+
+    auto = "auto"
+    never = "never"
+
+
+class Preamble(StrEnum):
+    """What stands in front of every program."""
+
+    none = "none"
+    base = "base"
+
+
+Ks = Annotated[str, typer.Option("--k", help="Which pass@k to print, as in 1,10,100.")]
+Workers = Annotated[int, typer.Option(min=0, help="Samples graded at once; 0: one a processor.")]
+Out = Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start over in an existing run directory.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+SandboxName = Annotated[
+    str | None, typer.Option("--sandbox", help="auto, kernel, docker, contained or portable.")
+]
+Require = Annotated[str | None, typer.Option(help="Refuse to run in a lesser sandbox than this.")]
+Timeout = Annotated[float | None, typer.Option(help="Seconds, in place of the tasks' own limit.")]
+Memory = Annotated[str | None, typer.Option(help="Memory limit, as in 512MiB or 2G.")]
+Python = Annotated[str, typer.Option(help="Interpreter that runs candidates.")]
+CompareName = Annotated[
+    str | None,
+    typer.Option("--compare", help="Comparator: exact, tiered, validator, float(abs,rel)."),
+]
+MaxTests = Annotated[int | None, typer.Option(min=1, help="Run at most so many cases a task.")]
+EarlyStop = Annotated[bool, typer.Option("--early-stop", help="Stop at the first failed test.")]
+ExtractMode = Annotated[
+    Extract, typer.Option("--extract", help="Find code in answers, or take prompt + answer as is.")
+]
+PreambleMode = Annotated[Preamble, typer.Option(help="Put the usual imports in front.")]
+NoReuse = Annotated[bool, typer.Option("--no-reuse", help="Run identical programs again.")]
+Partial = Annotated[bool, typer.Option("--partial", help="Accept tasks without completions.")]
+Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
+Data = Annotated[Path | None, typer.Option(help="File or folder of the benchmark's data.")]
+
+
+def parse_ks(text: str) -> list[int]:
+    """Read a list of k."""
+    try:
+        ks = [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        ks = [0]
+    if any(k < 1 for k in ks):
+        raise InputError(f"--k {text}: must be whole numbers above 0, as in 1,10,100")
+    return ks
+
+
+def parse_bytes(text: str) -> int:
+    """Read an amount of memory."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if match is None:
+        raise InputError(f"--memory {text}: write it as 512MiB or 2G")
+    return int(float(match[1]) * UNITS[match[2]])
+
+
+def limited(
+    benchmark: Benchmark, timeout: float | None, memory: str | None, settings: Settings
+) -> tuple[Benchmark, Limits | None]:
+    """Put limits of the command line in place of the tasks' own."""
+    if timeout is None and memory is None:
+        return benchmark, None
+    if timeout is not None and not 0 < timeout <= settings.max_seconds:
+        raise InputError(
+            f"--timeout {timeout:g}: must be above 0 and up to {settings.max_seconds:g}"
+        )
+    size = None if memory is None else parse_bytes(memory)
+
+    def new(limits: Limits) -> Limits:
+        limits = limits if timeout is None else limits.with_seconds(timeout)
+        return limits if size is None else msgspec.structs.replace(limits, memory_bytes=size)
+
+    tasks = [msgspec.structs.replace(task, limits=new(task.limits)) for task in benchmark.tasks]
+    return msgspec.structs.replace(benchmark, tasks=tasks), new(Limits())
+
+
+def grading(
+    *,
+    workers: int,
+    settings: Settings,
+    extract: Extract,
+    preamble: Preamble,
+    no_reuse: bool,
+    early_stop: bool,
+    compare: str | None,
+    max_tests: int | None,
+) -> Options:
+    """Gather what decides how samples are graded."""
+    if compare is not None:
+        profile(compare, default="exact")
+    return Options(
+        extract=extract.value,
+        preamble=preamble.value,
+        reuse=not no_reuse,
+        workers=workers or settings.workers or default_workers(),
+        rules=Rules(early_stop=early_stop, compare=compare, max_tests=max_tests),
+    )
+
+
+def sandbox_for(name: str | None, require: str | None, python: str, settings: Settings) -> Sandbox:
+    """Open the sandbox and warn if it is none."""
+    sandbox = open_sandbox(name or settings.sandbox, python, require)
+    if not sandbox.enforcement().isolated:
+        typer.echo("proctor: candidates run in the portable tier, NOT ISOLATED", err=True)
+    return sandbox
+
+
+def default_python() -> str:
+    """Return the interpreter that candidates get if nobody names another."""
+    return sys.executable

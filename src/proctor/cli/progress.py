@@ -1,0 +1,68 @@
+"""A bar on stderr: how many are done, how fast, how they came out, how long it will take."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from proctor.receipt import Receipt
+from proctor.verdict import Outcome
+
+SHORT = {
+    Outcome.PASS: "pass",
+    Outcome.ASSERTION_FAIL: "fail",
+    Outcome.SYNTAX_ERROR: "syntax",
+    Outcome.TIMEOUT: "timeout",
+    Outcome.ERROR: "error",
+}
+
+
+class Bar:
+    """Shows a run in progress; quiet where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[outcomes]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+        self._task = self._progress.add_task("grading", total=None, rate="", outcomes="")
+        self._counts: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, total: int, done: int, path: Path) -> None:
+        """Learn how much there is to do, and where it is written."""
+        del path
+        self._progress.update(self._task, total=total, completed=done)
+
+    def watch(self, receipt: Receipt) -> None:
+        """Count one receipt."""
+        self._counts["unscored" if receipt.outcome is None else SHORT[receipt.outcome]] += 1
+        speed = self._progress.tasks[0].speed
+        self._progress.update(
+            self._task,
+            advance=1,
+            rate="" if speed is None else f"{speed:.0f}/s",
+            outcomes=" ".join(f"{word} {n}" for word, n in self._counts.most_common()),
+        )

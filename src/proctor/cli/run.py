@@ -1,0 +1,71 @@
+"""`proctor run`: ask a model, judge what it says."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+from proctor.cli.finish import finish
+
+
+def run(
+    benchmark: Annotated[str, typer.Argument(help="Benchmark by name, or path of a tasks file.")],
+    model: Annotated[str, typer.Option(help="reference, or recorded:FILE.")],
+    *,
+    data: o.Data = None,
+    samples: Annotated[int, typer.Option(min=0, help="Take the first so many tasks; 0: all.")] = 0,
+    n_samples: Annotated[int, typer.Option(min=1, help="Completions of each task.")] = 1,
+    k: o.Ks = "",
+    workers: o.Workers = 0,
+    out: o.Out = None,
+    fresh: o.Fresh = False,
+    json: o.Json = False,
+    sandbox: o.SandboxName = None,
+    require: o.Require = None,
+    timeout: o.Timeout = None,
+    memory: o.Memory = None,
+    python: o.Python = o.default_python(),
+    compare: o.CompareName = None,
+    max_tests: o.MaxTests = None,
+    early_stop: o.EarlyStop = False,
+    extract: o.ExtractMode = o.Extract.auto,
+    preamble: o.PreambleMode = o.Preamble.none,
+    no_reuse: o.NoReuse = False,
+    partial: o.Partial = False,
+    seed: o.Seed = 0,
+) -> None:
+    """Run a benchmark: ask the model, judge its answers, print pass@k with its interval."""
+    import msgspec  # noqa: PLC0415
+
+    from proctor.benchmarks import load  # noqa: PLC0415
+    from proctor.completion import Sampling  # noqa: PLC0415
+    from proctor.evaluation import Plan  # noqa: PLC0415
+    from proctor.models import open_model  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    chosen = open_model(model)
+    folder = None if settings.data is None else Path(settings.data)
+    loaded, limits = o.limited(load(benchmark, data, folder), timeout, memory, settings)
+    if samples:
+        loaded = msgspec.structs.replace(loaded, tasks=loaded.tasks[:samples])
+    plan = Plan(
+        benchmark=loaded,
+        model=chosen,
+        sampling=Sampling(n_samples=n_samples, seed=seed),
+        options=o.grading(
+            workers=workers,
+            settings=settings,
+            extract=extract,
+            preamble=preamble,
+            no_reuse=no_reuse,
+            early_stop=early_stop,
+            compare=compare,
+            max_tests=max_tests,
+        ),
+        limits=limits,
+        partial=partial,
+        ks=o.parse_ks(k),
+    )
+    finish(plan, o.sandbox_for(sandbox, require, python, settings), out, fresh=fresh, json=json)

@@ -1,0 +1,86 @@
+"""`proctor score`: judge completions that somebody recorded."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+from proctor.cli.finish import finish
+
+
+def score(
+    benchmark: Annotated[str, typer.Argument(help="Benchmark by name, or path of a tasks file.")],
+    completions: Annotated[Path, typer.Option(help="Samples file, or EvalPlus's folder.")],
+    *,
+    data: o.Data = None,
+    against: Annotated[
+        str | None, typer.Option(help="Field of the samples, or file, with recorded verdicts.")
+    ] = None,
+    show: Annotated[int, typer.Option(min=0, help="How many differences to show.")] = 10,
+    min_agreement: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Exit with 1 below this agreement.")
+    ] = None,
+    solution_field: Annotated[
+        str | None, typer.Option(help="Field with a program to be run exactly as written.")
+    ] = None,
+    k: o.Ks = "",
+    workers: o.Workers = 0,
+    out: o.Out = None,
+    fresh: o.Fresh = False,
+    json: o.Json = False,
+    sandbox: o.SandboxName = None,
+    require: o.Require = None,
+    timeout: o.Timeout = None,
+    memory: o.Memory = None,
+    python: o.Python = o.default_python(),
+    compare: o.CompareName = None,
+    max_tests: o.MaxTests = None,
+    early_stop: o.EarlyStop = False,
+    extract: o.ExtractMode = o.Extract.auto,
+    preamble: o.PreambleMode = o.Preamble.none,
+    no_reuse: o.NoReuse = False,
+    partial: o.Partial = False,
+    seed: o.Seed = 0,
+) -> None:
+    """Judge recorded completions of a benchmark and print pass@k with its interval."""
+    from proctor.agreement import recordings  # noqa: PLC0415
+    from proctor.benchmarks import load  # noqa: PLC0415
+    from proctor.completion import Sampling  # noqa: PLC0415
+    from proctor.evaluation import Plan  # noqa: PLC0415
+    from proctor.models.recorded import Recorded  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    folder = None if settings.data is None else Path(settings.data)
+    loaded, limits = o.limited(load(benchmark, data, folder), timeout, memory, settings)
+    samples = Recorded(completions, solution_field)
+    recorded = None if against is None else recordings(against, samples, loaded)
+    plan = Plan(
+        benchmark=loaded,
+        model=samples,
+        sampling=Sampling(seed=seed),
+        options=o.grading(
+            workers=workers,
+            settings=settings,
+            extract=extract,
+            preamble=preamble,
+            no_reuse=no_reuse,
+            early_stop=early_stop,
+            compare=compare,
+            max_tests=max_tests,
+        ),
+        limits=limits,
+        partial=partial,
+        ks=o.parse_ks(k),
+    )
+    finish(
+        plan,
+        o.sandbox_for(sandbox, require, python, settings),
+        out,
+        fresh=fresh,
+        json=json,
+        recorded=recorded,
+        show=show,
+        min_agreement=min_agreement,
+    )

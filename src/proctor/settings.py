@@ -1,0 +1,55 @@
+"""The one TOML file, and the only module that reads the environment.
+
+Settings are looked for in `proctor.toml` of the working folder, else in
+`~/.config/proctor/proctor.toml`; the environment variable `PROCTOR_CONFIG` names another file.
+Flags of the command line win over settings.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from proctor.errors import InputError, boundary
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can be set once for all commands."""
+
+    data: str | None = None
+    """Folder with the files of benchmarks."""
+    workers: int | None = None
+    """How many samples are graded at once; as many as there are processors by default."""
+    sandbox: str = "auto"
+    """Tier to run candidates in."""
+    max_seconds: float = 300.0
+    """The longest time limit that a benchmark or request may ask for."""
+
+
+def load_settings() -> Settings:
+    """Read the settings file, if there is one."""
+    path = _settings_file()
+    if path is None:
+        return Settings()
+    with boundary(InputError, f"cannot read {path}"):
+        content = path.read_bytes()
+    try:
+        return msgspec.convert(tomllib.loads(content.decode()), Settings)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _settings_file() -> Path | None:
+    named = os.environ.get("PROCTOR_CONFIG")
+    if named:
+        return Path(named)
+    for path in (Path("proctor.toml"), Path.home() / ".config" / "proctor" / "proctor.toml"):
+        if path.is_file():
+            return path
+    return None
+
+
+def default_workers() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
