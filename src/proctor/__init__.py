@@ -1,1 +1,86 @@
-"""Proctor runs code that language models wrote and decides honestly whether it works."""
+"""Proctor runs code that language models wrote and decides honestly whether it works.
+
+Importing the package does nothing; every name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proctor.api import evaluate, execute, grade, grade_many
+    from proctor.drop_in.candidates import (
+        EXIT_ASSERTION_FAIL,
+        EXIT_ERROR,
+        EXIT_PASS,
+        EXIT_SYNTAX_ERROR,
+        EXIT_TIMEOUT,
+        run_candidate,
+        score_code_exec,
+    )
+    from proctor.drop_in.rows import process_input_output
+    from proctor.drop_in.scores import validate_results
+    from proctor.drop_in.text import (
+        extract_code,
+        extract_code_from_model,
+        extract_python_code,
+        strip_markdown_fences,
+    )
+    from proctor.program import BASE_IMPORTS
+    from proctor.score import pass_at_k, pass_at_k_estimator
+
+_HOMES = {
+    "proctor.api": ("evaluate", "execute", "grade", "grade_many"),
+    "proctor.drop_in.candidates": (
+        "EXIT_ASSERTION_FAIL",
+        "EXIT_ERROR",
+        "EXIT_PASS",
+        "EXIT_SYNTAX_ERROR",
+        "EXIT_TIMEOUT",
+        "run_candidate",
+        "score_code_exec",
+    ),
+    "proctor.drop_in.rows": ("process_input_output",),
+    "proctor.drop_in.scores": ("validate_results",),
+    "proctor.drop_in.text": (
+        "extract_code",
+        "extract_code_from_model",
+        "extract_python_code",
+        "strip_markdown_fences",
+    ),
+    "proctor.program": ("BASE_IMPORTS",),
+    "proctor.score": ("pass_at_k", "pass_at_k_estimator"),
+}
+
+__all__ = [
+    "BASE_IMPORTS",
+    "EXIT_ASSERTION_FAIL",
+    "EXIT_ERROR",
+    "EXIT_PASS",
+    "EXIT_SYNTAX_ERROR",
+    "EXIT_TIMEOUT",
+    "evaluate",
+    "execute",
+    "extract_code",
+    "extract_code_from_model",
+    "extract_python_code",
+    "grade",
+    "grade_many",
+    "pass_at_k",
+    "pass_at_k_estimator",
+    "process_input_output",
+    "run_candidate",
+    "score_code_exec",
+    "strip_markdown_fences",
+    "validate_results",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'proctor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

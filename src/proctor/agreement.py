@@ -41,7 +41,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
-    """The 2×2 table and what lies off its diagonal."""
+    """The table of both verdicts and what lies off its diagonal."""
 
     samples: int
     both_pass: int
@@ -146,7 +146,7 @@ def _receipts(run_dir: Path) -> Iterator[Receipt]:
 def lines(agreement: Agreement, show: int) -> Iterable[str]:
     """Return the table and the first differences as text."""
     yield f"agreement {100 * agreement.rate:.2f} % of {agreement.samples} samples"
-    yield f"                 they pass   they fail"
+    yield "                 they pass   they fail"
     yield f"  we pass     {agreement.both_pass:>12}{agreement.only_ours:>12}"
     yield f"  we fail     {agreement.only_theirs:>12}{agreement.both_fail:>12}"
     if agreement.unscored:

@@ -14,8 +14,54 @@ import msgspec
 from proctor.extraction import Extraction
 from proctor.extraction.layout import body_indent
 from proctor.extraction.reader import entry_names
-from proctor.extraction.syntax import bound_names, parse
+from proctor.extraction.syntax import bound_names, parse, parse_answer
 from proctor.task import StdinCases, Task
+
+BASE_IMPORTS = """\
+import bisect
+import collections
+import copy
+import datetime
+import decimal
+import fractions
+import functools
+import heapq
+import io
+import itertools
+import json
+import math
+import operator
+import os
+import random
+import re
+import statistics
+import string
+import sys
+import time
+import typing
+from bisect import bisect_left, bisect_right, insort, insort_left, insort_right
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from functools import cache, cmp_to_key, lru_cache, partial, reduce
+from heapq import heapify, heappop, heappush, heappushpop, heapreplace, nlargest, nsmallest
+from itertools import (
+    accumulate, chain, combinations, combinations_with_replacement, count, cycle, groupby, islice,
+    pairwise, permutations, product, repeat, starmap, takewhile, zip_longest,
+)
+from math import ceil, comb, factorial, floor, gcd, inf, isqrt, lcm, log, log2, pi, prod, sqrt
+from operator import attrgetter, itemgetter
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
+from typing import (
+    Any, Callable, DefaultDict, Deque, Dict, FrozenSet, Generator, Generic, Iterable, Iterator,
+    List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Set, Tuple, Type, TypeVar, Union,
+)
+"""
+"""The imports that people put in front of solutions; standard library only, no star imports."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +84,7 @@ def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Progr
     if extraction.continues:
         source = task.prompt + source
     elif task.language == "python" and not isinstance(task.tests, StdinCases):
-        source = _in_front(_setting(task, source), source)
+        source = in_front(_setting(task, source), source)
     return _program(task, source, preamble)
 
 
@@ -52,6 +98,15 @@ def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") 
     return _program(task, source, preamble)
 
 
+def in_front(text: str, source: str) -> str:
+    """Put text before source, but behind its imports from `__future__`."""
+    if not text.strip():
+        return source
+    lines = source.split("\n")
+    behind = _last_future_line(source)
+    return "\n".join([*lines[:behind], text.rstrip("\n"), *lines[behind:]])
+
+
 def _program(task: Task, source: str, preamble: str) -> Program:
     """Put the preamble in front, except what would stand in for a missing entry point.
 
@@ -60,7 +115,7 @@ def _program(task: Task, source: str, preamble: str) -> Program:
     provided = bound_names(tree) & entry_names(task) if (tree := _outline(preamble)) else set()
     if provided:
         preamble = f"{preamble.rstrip()}\ndel {', '.join(sorted(provided))}"
-    return Program(source=_in_front(preamble, source), language=task.language)
+    return Program(source=in_front(preamble, source), language=task.language)
 
 
 def _is_code_prompt(task: Task, text: str) -> bool:
@@ -70,13 +125,13 @@ def _is_code_prompt(task: Task, text: str) -> bool:
         return True
     outline = _outline(task.prompt)
     if outline is None:  # it may stop in the middle of a statement
-        return parse(task.prompt + text) is not None
+        return parse_answer(task.prompt + text) is not None
     return bool(bound_names(outline))
 
 
 def _setting(task: Task, code: str) -> str:
     """Return the prompt's imports, helpers and constants that code does not bind itself."""
-    outline, tree = _outline(task.prompt), parse(code)
+    outline, tree = _outline(task.prompt), parse_answer(code)
     if outline is None or tree is None:
         return ""
     lines = task.prompt.split("\n")
@@ -99,16 +154,7 @@ def _outline(prompt: str) -> ast.Module | None:
     return parse(prompt) or parse(f"{prompt.rstrip()}\n{body_indent(prompt)}pass\n")
 
 
-def _in_front(text: str, source: str) -> str:
-    """Put text before source, but behind its imports from `__future__`."""
-    if not text.strip():
-        return source
-    lines = source.split("\n")
-    behind = _last_future_line(source)
-    return "\n".join([*lines[:behind], text.rstrip("\n"), *lines[behind:]])
-
-
 def _last_future_line(source: str) -> int:
-    tree = parse(source) if "__future__" in source else None
+    tree = parse_answer(source) if "__future__" in source else None
     imports = (node for node in tree.body if isinstance(node, ast.ImportFrom)) if tree else ()
     return max((n.end_lineno or 0 for n in imports if n.module == "__future__"), default=0)

@@ -1,4 +1,4 @@
-"""Fetch a benchmark's file from its publisher, when asked, and keep it only if it is the right one."""
+"""Fetch a benchmark's file from its publisher, when asked, and keep only the right one."""
 
 import gzip
 import hashlib

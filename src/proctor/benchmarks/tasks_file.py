@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.errors import InputError
 from proctor.extraction.syntax import parse
 from proctor.lines import Line
 from proctor.sandbox import Limits
@@ -40,9 +41,17 @@ def load(lines: Iterable[Line]) -> list[Task]:
 
 
 def _task(line: Line, row: Row) -> Task:
+    try:
+        return as_task(row)
+    except InputError as error:
+        raise line.error(str(error)) from None
+
+
+def as_task(row: Row) -> Task:
+    """Turn a row into a task, or say what is wrong with it."""
     trouble = _trouble(row)
     if trouble is not None:
-        raise line.error(trouble)
+        raise InputError(trouble)
     seconds = row.metadata.timeout_s
     return Task(
         task_id=row.task_id,

@@ -6,7 +6,7 @@ from proctor.cli import options as o
 
 
 def doctor(
-    *, sandbox: o.SandboxName = None, python: o.Python = o.default_python(), json: o.Json = False
+    *, sandbox: o.SandboxName = None, python: o.Python = o.DEFAULT_PYTHON, json: o.Json = False
 ) -> None:
     """Try the sandbox up to a first candidate and say what holds on this host."""
     import msgspec  # noqa: PLC0415

@@ -19,7 +19,7 @@ def execute(
     require: o.Require = None,
     timeout: o.Timeout = None,
     memory: o.Memory = None,
-    python: o.Python = o.default_python(),
+    python: o.Python = o.DEFAULT_PYTHON,
     preamble: o.PreambleMode = o.Preamble.none,
 ) -> None:
     """Run one program in the sandbox and print what happened as a JSON object."""

@@ -1,6 +1,5 @@
 """Carry out a plan under a progress bar, print what came of it, and leave with its status."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -23,7 +22,7 @@ def finish(
     *,
     fresh: bool,
     json: bool,
-    recorded: Mapping[tuple[str, int], Recording] | None = None,
+    recorded: dict[tuple[str, int], Recording] | None = None,
     show: int = 0,
     min_agreement: float | None = None,
 ) -> None:

@@ -18,6 +18,7 @@ from proctor.sandbox.choose import open_sandbox
 from proctor.settings import Settings, default_workers
 from proctor.task import Benchmark
 
+DEFAULT_PYTHON = sys.executable
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -131,8 +132,3 @@ def sandbox_for(name: str | None, require: str | None, python: str, settings: Se
     if not sandbox.enforcement().isolated:
         typer.echo("proctor: candidates run in the portable tier, NOT ISOLATED", err=True)
     return sandbox
-
-
-def default_python() -> str:
-    """Return the interpreter that candidates get if nobody names another."""
-    return sys.executable

@@ -25,7 +25,7 @@ def run(
     require: o.Require = None,
     timeout: o.Timeout = None,
     memory: o.Memory = None,
-    python: o.Python = o.default_python(),
+    python: o.Python = o.DEFAULT_PYTHON,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
     early_stop: o.EarlyStop = False,

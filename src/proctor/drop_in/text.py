@@ -7,56 +7,19 @@ answers with `proctor.extraction`, which knows the task.
 import re
 
 from proctor.extraction.markdown import answer_of, normalise
+from proctor.program import BASE_IMPORTS
+
+__all__ = [
+    "BASE_IMPORTS",
+    "extract_code",
+    "extract_code_from_model",
+    "extract_python_code",
+    "strip_markdown_fences",
+]
 
 _BLOCK = re.compile(r"```[\w+#.-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _FENCE_LINE = re.compile(r"[ \t]*+(?:`{3,}+|~{3,}+)[\w+#.{} \t-]*+")
 _NOT_PYTHON = re.compile(r"(?:Human|Assistant|User)[ \t]*+:?(?:[ \t]|$)|\*\*|###|---")
-
-BASE_IMPORTS = """\
-import bisect
-import collections
-import copy
-import datetime
-import decimal
-import fractions
-import functools
-import heapq
-import io
-import itertools
-import json
-import math
-import operator
-import os
-import random
-import re
-import statistics
-import string
-import sys
-import time
-import typing
-from bisect import bisect_left, bisect_right, insort, insort_left, insort_right
-from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
-from copy import deepcopy
-from dataclasses import dataclass, field
-from datetime import date, timedelta
-from decimal import Decimal
-from enum import Enum
-from fractions import Fraction
-from functools import cache, cmp_to_key, lru_cache, partial, reduce
-from heapq import heapify, heappop, heappush, heappushpop, heapreplace, nlargest, nsmallest
-from itertools import (
-    accumulate, chain, combinations, combinations_with_replacement, count, cycle, groupby, islice,
-    pairwise, permutations, product, repeat, starmap, takewhile, zip_longest,
-)
-from math import ceil, comb, factorial, floor, gcd, inf, isqrt, lcm, log, log2, pi, prod, sqrt
-from operator import attrgetter, itemgetter
-from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
-from typing import (
-    Any, Callable, DefaultDict, Deque, Dict, FrozenSet, Generator, Generic, Iterable, Iterator,
-    List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Set, Tuple, Type, TypeVar, Union,
-)
-"""
-"""The imports that people put in front of solutions; standard library only, no star imports."""
 
 
 def extract_code(text: str) -> str | None:

@@ -42,11 +42,26 @@ MOST = 8
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer without its reasoning, and what is known of it."""
+    """An answer without its reasoning, and what all finders need to know of it."""
 
     text: str
     reader: Reader
     truncated: bool
+    blocks: list[Block]
+    """What stands between its fences."""
+    starts: list[int]
+    """Where its statements at column 0 begin."""
+
+    @classmethod
+    def of(cls, text: str, reader: Reader, *, truncated: bool) -> "Answer":
+        """Look at a text once, for all finders."""
+        return cls(
+            text=text,
+            reader=reader,
+            truncated=truncated,
+            blocks=markdown.blocks(text),
+            starts=statement_starts(text),
+        )
 
 
 def _whole(answer: Answer) -> Iterator[Block]:
@@ -56,14 +71,14 @@ def _whole(answer: Answer) -> Iterator[Block]:
 
 def _fenced(answer: Answer) -> Iterator[Block]:
     """Blocks between fences, the first of which may have been opened by the prompt."""
-    text = answer.text
-    lines = markdown.fences(text)
-    if lines and not lines[0].info and text[: lines[0].start].strip():
-        before = text[: lines[0].start]
+    text, blocks = answer.text, answer.blocks
+    opening = next(iter(markdown.fences(text)), None) if blocks else None
+    if opening and not opening.info:
+        before = text[: opening.start]
         if answer.reader.read(before) or answer.reader.mend(before):
             yield Block(code=before, kind="prefilled-fence")
-            text = text[lines[0].end + 1 :]
-    for block in markdown.blocks(text):
+            blocks = markdown.blocks(text[opening.end + 1 :])
+    for block in blocks:
         if block.closed or not answer.truncated:
             yield block
         elif complete := _complete_part(block.code):
@@ -77,7 +92,7 @@ def _complete_part(code: str) -> str:
 
 def _inline_fenced(answer: Answer) -> Iterator[Block]:
     """Code between backticks that do not stand on lines of their own."""
-    if any(block.closed for block in markdown.blocks(answer.text)):
+    if any(block.closed for block in answer.blocks):
         return
     parts = re.split(r"`{3,}", answer.text, maxsplit=2 * MOST)
     for part in parts[1:-1:2]:
@@ -121,8 +136,7 @@ def _json_strings(key: re.Pattern[str], text: str) -> Iterator[str]:
 
 def _before_chat(answer: Answer) -> Iterator[Block]:
     """The text before a line that begins a new turn or an explanation, nearest last."""
-    starts = statement_starts(answer.text)[1:]
-    marks = (start for start in starts if _CHAT.match(answer.text, start))
+    marks = (start for start in answer.starts[1:] if _CHAT.match(answer.text, start))
     for mark in reversed(list(islice(marks, MOST))):
         yield Block(code=answer.text[:mark], kind="chat-cut")
 
@@ -130,30 +144,28 @@ def _before_chat(answer: Answer) -> Iterator[Block]:
 def _amid_prose(answer: Answer) -> Iterator[Block]:
     """Code with prose before or after it, or with an end that the length limit cut."""
     text, reader = answer.text, answer.reader
-    for start in _code_starts(text, reader):
-        reading, length = reader.longest(text[start:]) or (None, 0)
-        cuts_prose = is_prose_line(line_at(text, start + length))
+    for start in _code_starts(answer):
+        ends = [end - start for end in answer.starts if end > start]
+        code = text[start:]
+        reading, length = reader.longest(code, ends) or (None, 0)
+        cuts_prose = is_prose_line(line_at(code, length))
         if reading is not None and (cuts_prose or answer.truncated):
             kind = "prose-cut" if cuts_prose else "cut"
             yield Block(code=_without_trailing_names(reading, reader), kind=kind)
         else:  # it may still be a body whose indentation can be mended
-            yield Block(code=_before_prose(text[start:]), kind="prose-cut")
+            prose = next((end for end in ends if is_prose_line(line_at(code, end))), len(code))
+            yield Block(code=code[:prose], kind="prose-cut")
 
 
-def _before_prose(text: str) -> str:
-    starts = statement_starts(text)[1:]
-    return text[: next((s for s in starts if is_prose_line(line_at(text, s))), len(text))]
-
-
-def _code_starts(text: str, reader: Reader) -> list[int]:
+def _code_starts(answer: Answer) -> list[int]:
     """Return where code may begin: as a body, at its first line, at the entry point."""
-    starts = statement_starts(text)
+    text = answer.text
     body = [0] if indent_of(text.lstrip("\n")) else []
-    first = (start for start in starts if is_code_line(line_at(text, start)))
+    first = (start for start in answer.starts if is_code_line(line_at(text, start)))
     entry = (
         start
-        for start in reversed(starts)
-        if reader.mentions_entry(line_at(text, start)) and _follows_prose(text, start)
+        for start in reversed(answer.starts)
+        if answer.reader.mentions_entry(line_at(text, start)) and _follows_prose(text, start)
     )
     return list(dict.fromkeys([*body, *islice(first, 1), *islice(entry, 1)]))
 

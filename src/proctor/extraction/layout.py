@@ -20,10 +20,9 @@ STRING = (
 )
 """Pattern of any string, finished or not, or of a comment."""
 
-_DEFINITION = (
-    r"(?:@\w|(?:async +)?def +\w++ *\(|class +\w++ *[(:]"
-    r"|import +\w[\w., ]*+(?:#.*)?$|from +[\w.]++ +import\b)"
-)
+_MODULE = r"\w[\w.]*+(?: +as +\w++)?+"
+_IMPORT = rf"import +{_MODULE}(?: *, *{_MODULE})*+ *(?:#.*)?$|from +[\w.]++ +import\b"
+_DEFINITION = rf"(?:@\w|(?:async +)?def +\w++ *\(|class +\w++ *[(:]|{_IMPORT})"
 _CODE = re.compile(
     rf"{_DEFINITION}|(?:if|elif|while|with|async|match|case|except)\b.*:\s*+(?:#.*)?$"
     r"|for +(?=[^:]*+:).*? in |(?:else|try|finally) *:"
@@ -36,9 +35,7 @@ _KEYWORD = re.compile(
     r"|assert|print|del|global|nonlocal|yield|await|pass|break|continue|lambda|not)\b"
 )
 _DEFINITION_LINE = re.compile(
-    r"^[ \t]*+(?:(?:async +)?def +\w|class +\w++ *[(:]"
-    r"|import +\w[\w., ]*+$|from +[\w.]++ +import\b)",
-    re.MULTILINE,
+    rf"^[ \t]*+(?:(?:async +)?def +\w|class +\w++ *[(:]|{_IMPORT})", re.MULTILINE
 )
 _TOKEN = re.compile(
     rf"(?P<string>{STRING})|(?P<open>[(\[{{])|(?P<close>[)\]}}])|\\\n"

@@ -62,7 +62,7 @@ def answer_of(text: str) -> tuple[str, bool]:
     position, thinking = 0, False
     for tag in _REASONING.finditer(text):
         at_start, closing, at_end = tag[1] is not None, tag[2] is not None, tag[3] is not None
-        if closing and (at_start or at_end):
+        if closing and (thinking or at_start or at_end):
             if not thinking:  # the opening tag stood in the prompt
                 kept.clear()
             position, thinking = tag.end(), False
@@ -108,7 +108,7 @@ def blocks(text: str) -> list[Block]:
         if _is_wrapper(lines, index):
             index += 1
             continue
-        closing, straight = _closing(text, lines, index, look_into_strings=patience <= 0)
+        closing, straight = _closing(text, lines, index, mind_strings=patience > 0)
         patience -= not straight
         end = lines[closing].start if closing else len(text)
         found.append(_block(text, opening, end, closed=closing is not None))
@@ -125,30 +125,39 @@ def _is_wrapper(lines: list[Fence], index: int) -> bool:
 
 
 def _closing(
-    text: str, lines: list[Fence], index: int, *, look_into_strings: bool
+    text: str, lines: list[Fence], index: int, *, mind_strings: bool
 ) -> tuple[int | None, bool]:
-    """Find the line that closes a block, and whether strings of code explain all others.
+    """Find the line that closes a block, and whether no string had to be broken for that.
 
     A fence inside a string of the code (an example in a docstring) closes nothing. But what
     looks like a string may be a stray quote that runs into the next block: a new fence with a
-    tag, no deeper than ours, tells. `patience` of the caller bounds how often we look so far.
+    tag, no deeper than ours, tells. The caller bounds how often we look so far ahead.
     """
     opening = lines[index]
-    strings = iter(()) if look_into_strings else _STRING.finditer(text, opening.end)
-    string = next(strings, None)
     hidden: int | None = None
+    position = opening.end
     for number in range(index + 1, len(lines)):
         line = lines[number]
-        while string is not None and string.end() <= line.start:
-            string = next(strings, None)
-        if string is None or string.start() > line.start:
-            if line.closes(opening):
+        if line.start >= position and line.closes(opening):
+            position = _string_end(text, position, line.start) if mind_strings else line.start
+            if position <= line.start:
                 return number, True
-        elif hidden is None:
-            hidden = number if line.closes(opening) else None
-        elif line.info and line.indent <= opening.indent:
+        if hidden is None and line.closes(opening):
+            hidden = number
+        elif hidden is not None and line.info and line.indent <= opening.indent:
             return hidden, False
     return hidden, hidden is None
+
+
+def _string_end(text: str, start: int, end: int) -> int:
+    """Return `end`, or the end of the string that began after `start` and goes on there."""
+    last: re.Match[str] | None = None
+    for last in _STRING.finditer(text, start, end):  # noqa: B007  only the last one matters
+        pass
+    if last is None or last.end() < end:
+        return end
+    whole = _STRING.match(text, last.start())
+    return whole.end() if whole else end
 
 
 def _block(text: str, opening: Fence, end: int, *, closed: bool) -> Block:

@@ -39,7 +39,7 @@ def find(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
     if reading := reader.read(text):
         return _extraction(reading, "continuation" if reading.continues else "whole")
     text, finished = markdown.answer_of(text)
-    answer = Answer(text=text, reader=reader, truncated=truncated)
+    answer = Answer.of(text, reader, truncated=truncated)
     second_best: Extraction | None = None
     for finder in FINDERS:
         blocks = _shortlist(list(finder(answer)), reader)
@@ -125,7 +125,7 @@ def _unparsed(answer: Answer, *, finished: bool) -> Extraction | NoCode:
     """Return code that does not parse, for Python to refuse, or say why there is none."""
     text, fences = answer.text, markdown.fences(answer.text)
     before = text[: fences[0].start] if fences else text
-    blocks = [block for block in markdown.blocks(text) if block.code.strip()]
+    blocks = [block for block in answer.blocks if block.code.strip()]
     is_body = bool(answer.reader.prompt.strip() and indent_of(before.lstrip("\n")))
     if not (is_body or has_definition(before) or blocks):
         trouble = "there is no code in the answer" if finished else "its reasoning never ended"

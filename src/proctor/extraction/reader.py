@@ -11,12 +11,11 @@ from proctor.extraction.layout import (
     has_definition,
     indent_of,
     shift,
-    statement_starts,
 )
 from proctor.task import CallCases, StdinCases, Task
 
 _MAX_PARSES = 64
-_MAX_PARSED_CHARACTERS = 4 << 20
+_MAX_PARSED = 1 << 21
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +37,7 @@ class Reader:
         self.prompt = "" if self.is_stdin else task.prompt
         self._entries = entry_names(task)
         self._parses_left = _MAX_PARSES
-        self._characters_left = _MAX_PARSED_CHARACTERS
+        self._characters_left = _MAX_PARSED
 
     def read(self, code: str) -> Reading | None:
         """Read a text untouched: as a program, or behind the prompt."""
@@ -55,11 +54,12 @@ class Reader:
 
     def mend(self, code: str) -> Reading | None:
         """Read a text as the body of the prompt's function after mending its indentation."""
-        if not self.prompt.strip() or self.mentions_entry(code):
+        if not self.prompt.strip() or len(code) > syntax.MAX_SOURCE or self.mentions_entry(code):
             return None
         indent = body_indent(self.prompt)
         head, _, tail = code.strip("\n").partition("\n")
-        rest = min((indent_of(line) for line in tail.split("\n") if line.strip()), default="")
+        indents = [indent_of(line) for line in tail.split("\n") if line.strip()]
+        rest = min(indents, key=len, default="")
         bodies = [f"{indent}{head.lstrip()}\n{tail}"]  # only the first line lost its indentation
         if not has_definition(head):  # else a broken function, not a body that begins with one
             bodies.append(shift(f"{head}\n{tail}", indent_of(head), indent))
@@ -70,22 +70,21 @@ class Reader:
                 return msgspec.structs.replace(reading, mended=True)
         return None
 
-    def longest(self, code: str) -> tuple[Reading, int] | None:
-        """Read the longest head of a text that parses, and say how long it is.
+    def longest(self, code: str, ends: list[int]) -> tuple[Reading, int] | None:
+        """Read the longest head of a text that parses, and say at which of `ends` it ends.
 
-        It ends before a statement at column 0. If such a head parses then every shorter one
-        does, so that bisection finds it.
+        These are where statements at column 0 begin: if the head before one of them parses
+        then all shorter heads do, so that bisection finds it.
         """
-        cuts = statement_starts(code)
         best: tuple[Reading, int] | None = None
-        low, high = 0, len(cuts) - 1
+        low, high = 0, len(ends)
         while low < high:
-            middle = (low + high + 1) // 2
-            reading = self.read(code[: cuts[middle]])
+            middle = (low + high) // 2
+            reading = self.read(code[: ends[middle]])
             if reading is None:
-                high = middle - 1
+                high = middle
             else:
-                low, best = middle, (reading, cuts[middle])
+                low, best = middle + 1, (reading, ends[middle])
         return best
 
     def answers(self, reading: Reading) -> bool:
@@ -128,7 +127,8 @@ class Reader:
         return Reading(code=outdented, tree=tree, mended=True)
 
     def _parse(self, source: str) -> ast.Module | None:
-        if self._parses_left <= 0 or self._characters_left < len(source):
+        affordable = min(self._characters_left, syntax.MAX_SOURCE)
+        if self._parses_left <= 0 or len(source) > affordable:
             return None
         self._parses_left -= 1
         self._characters_left -= len(source)
@@ -137,7 +137,7 @@ class Reader:
 
 def entry_names(task: Task) -> frozenset[str]:
     """Return the module-level names that tests may call: `Solution` for `Solution().name`."""
-    names = set(re.findall(r"\A\w+", task.entry_point or ""))
+    calls = [task.entry_point or ""]
     if isinstance(task.tests, CallCases):
-        names |= {task.tests.fn_name, "Solution"}
-    return frozenset(names)
+        calls += [task.tests.fn_name, "Solution"]
+    return frozenset(name for call in calls for name in re.findall(r"\A\w+", call))

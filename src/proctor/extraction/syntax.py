@@ -6,6 +6,9 @@ import re
 import warnings
 from collections.abc import Iterator
 
+MAX_SOURCE = 1 << 18
+"""The longest text of a model, in characters, that is parsed."""
+
 _FILENAME = "<answer>"
 _BUILTINS = frozenset(dir(builtins))
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,6 +26,11 @@ def parse(source: str) -> ast.Module | None:
         return ast.parse(source, _FILENAME)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def parse_answer(source: str) -> ast.Module | None:
+    """Parse text that a model wrote, unless it is so long that parsing would take seconds."""
+    return parse(source) if len(source) <= MAX_SOURCE else None
 
 
 def bound_names(*nodes: ast.AST) -> set[str]:
@@ -62,6 +70,8 @@ def unbound_names(tree: ast.Module) -> set[str]:
 def does_something(statement: ast.stmt) -> bool:
     """Whether a statement is more than bare names and values, as a line of prose may be."""
     match statement:
+        case ast.Expr(value=ast.Name() | ast.Constant()):
+            return False
         case ast.Expr() | ast.AnnAssign(value=None):
             return any(isinstance(node, _Action) for node in ast.walk(statement))
     return True

@@ -70,9 +70,8 @@ def pack(
 
 
 def pack_contents(value: Any, other: Other, known: dict[int, int]) -> Any:
-    """Return a known container as what it holds now, other known ones in it as references."""
-    others = {key: index for key, index in known.items() if key != id(value)}
-    return _Packer(other, others).pack(value, MAX_DEPTH)
+    """Return a known container as what it holds now, known ones in it as references."""
+    return _Packer(other, known).contents(value, MAX_DEPTH)
 
 
 class _Packer:
@@ -101,6 +100,10 @@ class _Packer:
             if self._containers is not None and isinstance(value, MUTABLE):
                 self._known[id(value)] = len(self._containers)
                 self._containers.append(value)
+        return self.contents(value, depth)
+
+    def contents(self, value: Any, depth: int) -> Any:
+        kind = type(value)
         if kind is list:
             return [self.pack(item, depth - 1) for item in value]
         base = kind if kind in _PACKERS else _plain_base(kind)

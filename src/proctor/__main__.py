@@ -1,0 +1,5 @@
+"""Lets `python -m proctor` be `proctor`."""
+
+from proctor.cli import main
+
+main()

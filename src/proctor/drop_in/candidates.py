@@ -1,0 +1,99 @@
+"""Judging a piece of code by a list of assertions, under the names that reward code uses.
+
+Assertions may be expressions or start with `assert`. The candidate runs under the import denylist;
+an exception inside an assertion makes that assertion false; a timeout scores 0 whatever passed
+before it. No assertions at all is an error: nothing was shown.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.api import grade
+from proctor.completion import Completion
+from proctor.drop_in.text import extract_code
+from proctor.extraction.syntax import parse
+from proctor.sandbox import Limits
+from proctor.task import Assertions, Metadata, Task
+from proctor.verdict import Outcome
+
+EXIT_PASS = 0
+EXIT_ASSERTION_FAIL = 1
+EXIT_SYNTAX_ERROR = 2
+EXIT_TIMEOUT = 3
+EXIT_ERROR = 4
+
+EXIT_CODES = {
+    Outcome.PASS: EXIT_PASS,
+    Outcome.ASSERTION_FAIL: EXIT_ASSERTION_FAIL,
+    Outcome.SYNTAX_ERROR: EXIT_SYNTAX_ERROR,
+    Outcome.TIMEOUT: EXIT_TIMEOUT,
+    Outcome.ERROR: EXIT_ERROR,
+    None: EXIT_ERROR,
+}
+
+
+class CandidateResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one candidate."""
+
+    score: float
+    """The share of assertions that hold, 0 for a timeout."""
+    exit_code: int
+    """One of the EXIT constants."""
+    passed: int
+    total: int
+    detail: str
+    per_assertion: Sequence[bool]
+    unscored: bool = False
+    """Whether we failed, so that the score says nothing about the candidate."""
+
+
+def run_candidate(
+    code: str, assertions: Sequence[str], timeout_s: float = 3.0
+) -> CandidateResult:
+    """Run code and check assertions about it."""
+    total = len(assertions)
+    for text in assertions:
+        if parse(text.strip()) is None or not text.strip():
+            return _error(total, f"not an assertion: {text!r}")
+    if not total:
+        return _error(total, "there are no assertions")
+    task = Task(
+        task_id="candidate",
+        tests=Assertions(targets=list(assertions)),
+        metadata=Metadata(denylist=True),
+        limits=Limits().with_seconds(timeout_s),
+    )
+    completion = Completion(
+        task_id=task.task_id, sample=0, id="0_s0", completion=code, whole=True
+    )
+    receipt = grade(task, completion)
+    held = {test.index for test in receipt.tests if test.passed}
+    return CandidateResult(
+        score=receipt.score or 0.0,
+        exit_code=EXIT_CODES[receipt.outcome],
+        passed=len(held),
+        total=total,
+        detail=receipt.detail,
+        per_assertion=[index in held for index in range(total)],
+        unscored=receipt.outcome is None,
+    )
+
+
+def _error(total: int, detail: str) -> CandidateResult:
+    return CandidateResult(
+        score=0.0,
+        exit_code=EXIT_ERROR,
+        passed=0,
+        total=total,
+        detail=detail,
+        per_assertion=[False] * total,
+    )
+
+
+def score_code_exec(prediction: str, assertions: Sequence[str], timeout_s: float = 3.0) -> float:
+    """Extract code from a model's answer, run it, and return the share of assertions that hold."""
+    code = extract_code(prediction)
+    if code is None:
+        return 0.0
+    return run_candidate(code, assertions, timeout_s).score
