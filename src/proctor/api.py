@@ -73,9 +73,7 @@ def as_completion(task: Task, completion: Completion | str, sample: int = 0) -> 
     """Take a completion as a record or as text."""
     if isinstance(completion, Completion):
         return completion
-    return Completion(
-        task_id=task.task_id, sample=sample, id=f"0_s{sample}", completion=completion
-    )
+    return Completion(task_id=task.task_id, sample=sample, id=f"0_s{sample}", completion=completion)
 
 
 def grade(

@@ -7,14 +7,12 @@ before is `from __future__`, which Python wants first.
 
 import ast
 import hashlib
-from functools import lru_cache
 
 import msgspec
 
 from proctor.extraction import Extraction
-from proctor.extraction.layout import body_indent
 from proctor.extraction.reader import entry_names
-from proctor.extraction.syntax import bound_names, parse, parse_answer
+from proctor.extraction.syntax import bound_names, outline, parse_answer
 from proctor.task import StdinCases, Task
 
 BASE_IMPORTS = """\
@@ -112,7 +110,7 @@ def _program(task: Task, source: str, preamble: str) -> Program:
 
     `from math import gcd` must not answer a task that asks for `gcd`.
     """
-    provided = bound_names(tree) & entry_names(task) if (tree := _outline(preamble)) else set()
+    provided = bound_names(tree) & entry_names(task) if (tree := outline(preamble)) else set()
     if provided:
         preamble = f"{preamble.rstrip()}\ndel {', '.join(sorted(provided))}"
     return Program(source=in_front(preamble, source), language=task.language)
@@ -123,22 +121,22 @@ def _is_code_prompt(task: Task, text: str) -> bool:
         return False
     if task.language != "python":
         return True
-    outline = _outline(task.prompt)
-    if outline is None:  # it may stop in the middle of a statement
+    tree = outline(task.prompt)
+    if tree is None:  # it may stop in the middle of a statement
         return parse_answer(task.prompt + text) is not None
-    return bool(bound_names(outline))
+    return bool(bound_names(tree))
 
 
 def _setting(task: Task, code: str) -> str:
     """Return the prompt's imports, helpers and constants that code does not bind itself."""
-    outline, tree = _outline(task.prompt), parse_answer(code)
-    if outline is None or tree is None:
+    prompt, tree = outline(task.prompt), parse_answer(code)
+    if prompt is None or tree is None:
         return ""
     lines = task.prompt.split("\n")
     entries, present = entry_names(task), bound_names(tree)
     setting: list[str] = []
     taken = 0
-    for node in outline.body:
+    for node in prompt.body:
         names = bound_names(node)
         if names - present and names.isdisjoint(entries):
             decorators = getattr(node, "decorator_list", [])
@@ -146,12 +144,6 @@ def _setting(task: Task, code: str) -> str:
             setting += lines[max(first - 1, taken) : node.end_lineno]  # `;` may share a line
             taken = node.end_lineno or 0
     return "\n".join(setting)
-
-
-@lru_cache(maxsize=256)
-def _outline(prompt: str) -> ast.Module | None:
-    """Return the syntax tree of a prompt, which may stop before the body of its last function."""
-    return parse(prompt) or parse(f"{prompt.rstrip()}\n{body_indent(prompt)}pass\n")
 
 
 def _last_future_line(source: str) -> int:

@@ -19,7 +19,7 @@ from proctor.sandbox.inside.frames import Frame, parse
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, Border, Remote
 from proctor.sandbox.inside.values import CannotCross
 
-CANDIDATE = '''
+CANDIDATE = """
 import collections, enum, itertools
 
 def echo(*args, **kwargs):
@@ -133,7 +133,7 @@ def tick():
 
 def wide(n):
     return list(range(n))
-'''
+"""
 
 
 class GuestWire:

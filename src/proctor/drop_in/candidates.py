@@ -48,9 +48,7 @@ class CandidateResult(msgspec.Struct, frozen=True, kw_only=True):
     """Whether we failed, so that the score says nothing about the candidate."""
 
 
-def run_candidate(
-    code: str, assertions: Sequence[str], timeout_s: float = 3.0
-) -> CandidateResult:
+def run_candidate(code: str, assertions: Sequence[str], timeout_s: float = 3.0) -> CandidateResult:
     """Run code and check assertions about it."""
     total = len(assertions)
     for text in assertions:
@@ -64,9 +62,7 @@ def run_candidate(
         metadata=Metadata(denylist=True),
         limits=Limits().with_seconds(timeout_s),
     )
-    completion = Completion(
-        task_id=task.task_id, sample=0, id="0_s0", completion=code, whole=True
-    )
+    completion = Completion(task_id=task.task_id, sample=0, id="0_s0", completion=code, whole=True)
     receipt = grade(task, completion)
     held = {test.index for test in receipt.tests if test.passed}
     return CandidateResult(

@@ -25,6 +25,8 @@ from proctor.task import Task
 
 _PYTHON_TAGS = frozenset({"python", "py", "python3", "py3", "ipython", "pycon"})
 _TAG_LINE = re.compile(r"\s*+(?:python3?|py)[ \t]*+\n", re.IGNORECASE)
+_LONE_MARK = re.compile(r"^\[(?:BEGIN|DONE|PYTHON)\][ \t]*+$", re.MULTILINE)
+"""Lines that other tools ask for and that parse: a list of one name that nobody defines."""
 _GUESSES = frozenset({"inline-fence", "doctest", "indented"})
 """Rules that are right only if they find a program with the entry point in it."""
 _CUTS = frozenset({"cut-fence", "chat-cut", "cut"})
@@ -36,12 +38,13 @@ def find(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
     reader = Reader(task)
     if tag := _TAG_LINE.match(text):  # the fence stood in the prompt, its tag did not
         text = text[tag.end() :]
-    if reading := reader.read(text):
+    is_marked = _LONE_MARK.search(text) is not None
+    if not is_marked and (reading := reader.read(text)):
         return _extraction(reading, "continuation" if reading.continues else "whole")
     text, finished = markdown.answer_of(text)
     answer = Answer.of(text, reader, truncated=truncated)
     second_best: Extraction | None = None
-    for finder in FINDERS:
+    for finder in FINDERS[1:] if is_marked else FINDERS:
         blocks = _shortlist(list(finder(answer)), reader)
         readings = _read(blocks, reader)
         if best := _best(readings, reader):
@@ -126,7 +129,9 @@ def _unparsed(answer: Answer, *, finished: bool) -> Extraction | NoCode:
     text, fences = answer.text, markdown.fences(answer.text)
     before = text[: fences[0].start] if fences else text
     blocks = [block for block in answer.blocks if block.code.strip()]
-    is_body = bool(answer.reader.prompt.strip() and indent_of(before.lstrip("\n")))
+    is_body = bool(
+        answer.reader.prompt.strip() and before.strip() and indent_of(before.lstrip("\n"))
+    )
     if not (is_body or has_definition(before) or blocks):
         trouble = "there is no code in the answer" if finished else "its reasoning never ended"
         return NoCode(reason=trouble)

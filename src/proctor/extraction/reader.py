@@ -14,6 +14,9 @@ from proctor.extraction.layout import (
 )
 from proctor.task import CallCases, StdinCases, Task
 
+_FIRST_TOKEN = re.compile(
+    r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+(?P<indent>[ \t]*+)(?!else\b|elif\b|except\b|finally\b)"
+)
 _MAX_PARSES = 64
 _MAX_PARSED = 1 << 21
 
@@ -77,12 +80,12 @@ class Reader:
         then all shorter heads do, so that bisection finds it.
         """
         best: tuple[Reading, int] | None = None
-        low, high = 0, len(ends)
-        while low < high:
-            middle = (low + high) // 2
+        low, high, step = 0, len(ends), 1
+        while low < high:  # most often only a little at the end has to go
+            middle = (low + high) // 2 if best else max(0, high - step)
             reading = self.read(code[: ends[middle]])
             if reading is None:
-                high = middle
+                high, step = middle, 2 * step
             else:
                 low, best = middle + 1, (reading, ends[middle])
         return best
@@ -107,13 +110,19 @@ class Reader:
         return not self._entries or not self._entries.isdisjoint(syntax.bound_names(tree))
 
     def _continue(self, code: str) -> Reading | None:
-        if not self.prompt.strip():
+        if not self.prompt.strip() or self._stands_alone(code):
             return None
         for body in (code,) if self.prompt.endswith("\n") else (code, "\n" + code):
             tree = self._parse(self.prompt + body)
             if tree is not None and syntax.completes(tree, self.prompt):
                 return Reading(code=body, tree=tree, continues=True)
         return None
+
+    def _stands_alone(self, code: str) -> bool:
+        """Whether code at column 0 begins after a prompt that ended its last line."""
+        first = _FIRST_TOKEN.match(code)
+        at_start = first is not None and not first["indent"]
+        return at_start and self.prompt.endswith("\n") and syntax.outline(self.prompt) is not None
 
     def _outdented(self, code: str) -> Reading | None:
         """Read a program all of which stands further right, say as a Markdown block."""

@@ -5,6 +5,9 @@ import builtins
 import re
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
+
+from proctor.extraction.layout import body_indent
 
 MAX_SOURCE = 1 << 18
 """The longest text of a model, in characters, that is parsed."""
@@ -31,6 +34,12 @@ def parse(source: str) -> ast.Module | None:
 def parse_answer(source: str) -> ast.Module | None:
     """Parse text that a model wrote, unless it is so long that parsing would take seconds."""
     return parse(source) if len(source) <= MAX_SOURCE else None
+
+
+@lru_cache(maxsize=256)
+def outline(prompt: str) -> ast.Module | None:
+    """Return the syntax tree of a prompt, which may stop before the body of its last function."""
+    return parse(prompt) or parse(f"{prompt.rstrip()}\n{body_indent(prompt)}pass\n")
 
 
 def bound_names(*nodes: ast.AST) -> set[str]:

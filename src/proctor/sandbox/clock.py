@@ -119,7 +119,7 @@ class Stopwatch:
         if cpu >= self._limits.cpu_seconds:
             return "cpu"
         if passed - self._delay >= self._limits.wall_seconds:
-            return "cpu" if cpu > 0.8 * self._limits.wall_seconds else "wall"
+            return "cpu" if cpu > self._limits.wall_seconds / 2 else "wall"
         if passed >= max(BACKSTOP_FACTOR * self._limits.wall_seconds, BACKSTOP_SECONDS):
             return "starved" if self._delay > passed / 2 else "wall"
         return None

@@ -23,9 +23,7 @@ from proctor.sandbox.inside.frames import (
 )
 
 frame_lists = st.lists(
-    st.builds(
-        Frame, st.integers(0, 255), st.integers(0, 2**32 - 1), st.binary(max_size=100)
-    ),
+    st.builds(Frame, st.integers(0, 255), st.integers(0, 2**32 - 1), st.binary(max_size=100)),
     max_size=8,
 )
 

@@ -4,6 +4,7 @@ Nothing here decides anything: whatever the candidate does to this process, all 
 send other bytes, and those are parsed as plain values by somebody who has the tests.
 """
 
+import builtins
 import os
 import sys
 import types
@@ -14,6 +15,8 @@ from . import denylist, frames
 from .exceptions import Classes, lineage
 from .frames import Frame, Malformed, TooLarge, Wire, dump, parse
 from .values import CannotCross, pack, pack_contents, refuse, unpack
+
+globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 
 MODULE, FILE = "solution", "solution.py"
 MAX_NESTING = 50
@@ -63,13 +66,13 @@ class Candidate:
         outer, self._current = self._current, frame.number
         try:
             kind, message = self._perform(frame.kind, parse(frame.payload))
+            data = frames.pack(kind, frame.number, dump(message))
         except TooLarge:
-            kind, message = frames.LARGE, {}
-        except SystemExit as error:
-            kind, message = frames.EXITED, self._describe(error)
+            data = frames.pack(frames.LARGE, frame.number, b"{}")
         except BaseException as error:  # the candidate's, or caused by what it did to us
-            kind, message = frames.RAISED, self._describe(error)
-        self._wire.send(kind, frame.number, message)
+            kind = frames.EXITED if isinstance(error, SystemExit) else frames.RAISED
+            data = frames.pack(kind, frame.number, dump(self._describe(error)))
+        self._wire.write(data)
         self._current = outer
 
     def _perform(self, kind: int, message: Any) -> tuple[int, Any]:
@@ -87,6 +90,7 @@ class Candidate:
         except BaseException as error:
             return {"stage": "compile", **self._describe(error)}
         module = types.ModuleType(MODULE)
+        module.__dict__["__builtins__"] = builtins  # the common ones, not our copy of them
         self._names = module.__dict__
         sys.modules[MODULE] = module
         if denied:

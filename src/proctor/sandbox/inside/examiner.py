@@ -9,6 +9,7 @@ import ast
 import builtins
 import random
 import reprlib
+from collections.abc import Collection
 from typing import Any, Protocol
 
 from . import frames
@@ -29,13 +30,18 @@ class Names(dict[str, Any]):
         super().__init__(__name__="tests", __builtins__=builtins)
         self._border = border
         self._entry_points = entry_points
+        self.missing: set[str] = set()
 
     def __missing__(self, name: str) -> Any:
         # A candidate must not replace `len` or `sorted` under the test, unless the task itself
         # asks for a function of that name.
         if hasattr(builtins, name) and name not in self._entry_points:
             raise KeyError(name)
-        value = self._border.find(name)
+        try:
+            value = self._border.find(name)
+        except KeyError:
+            self.missing.add(name)
+            raise
         if isinstance(value, Remote):  # plain values may change from call to call
             self[name] = value
         return value
@@ -54,9 +60,12 @@ class Witness(Protocol):
 class Examination:
     """The results of one sample's tests, reported as they come."""
 
-    def __init__(self, wire: Wire, witness: Witness, *, early_stop: bool) -> None:
+    def __init__(
+        self, wire: Wire, witness: Witness, missing: Collection[str], *, early_stop: bool
+    ) -> None:
         self._wire = wire
         self._witness = witness
+        self._missing = missing
         self._early_stop = early_stop
         self._failed: set[int] = set()
         self._passed: set[int] = set()
@@ -93,6 +102,8 @@ class Examination:
 
     def blame(self, error: BaseException, sides: tuple[str, str] | None = None) -> dict[str, Any]:
         """Say whose fault an exception is: the candidate raised it, or the test said no."""
+        if isinstance(error, NameError) and error.name in self._missing:
+            return {"why": "raised", "detail": f"NameError: {error}"[:MAX_TEXT]}
         message = self._witness.accusation(error)
         if message is not None:
             why = "denied" if message["denied"] else "memory" if message["memory"] else "raised"
@@ -256,7 +267,7 @@ def examine(wire: Wire) -> None:
     try:
         tests = Tests(order)
         tests.prepare(names)
-        examination = Examination(wire, border, early_stop=order["early_stop"])
+        examination = Examination(wire, border, names.missing, early_stop=order["early_stop"])
         examination.finish(tests.run(names, examination))
     except Unfit as error:
         wire.send(frames.UNFIT, 0, {"detail": str(error)[:MAX_TEXT]})

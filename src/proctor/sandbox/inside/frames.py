@@ -5,11 +5,14 @@ a number and its answer must echo it. What comes from a guest is hostile: a `Rea
 more than one frame's limit beyond what was read at once, and a whole conversation has a total.
 """
 
+import builtins
 import json
 import os
 import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 
 HEADER = struct.Struct("<IBI")
 
@@ -19,6 +22,12 @@ LOAD, CALL, OP, END = 1, 2, 3, 4
 LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK = 11, 12, 13, 14, 15, 16
 # to and from the examiner
 EXAMINE, RESULT, EXAMINED, BROKEN, UNFIT = 21, 22, 23, 24, 25
+
+# The C parts of json themselves: its Python parts use builtins that a candidate may have patched.
+_ENCODE = json.encoder.c_make_encoder(
+    None, None, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+)
+_DECODE = json.JSONDecoder().scan_once
 
 MAX_FRAME = 16 << 20
 MAX_TOTAL = 64 << 20
@@ -50,7 +59,7 @@ def pack(kind: int, number: int, payload: bytes) -> bytes:
 
 def dump(message: Any) -> bytes:
     """Return a message as JSON; lone surrogates survive as escapes."""
-    return json.dumps(message, separators=(",", ":"), check_circular=False).encode("ascii")
+    return "".join(_ENCODE(message, 0)).encode("ascii")
 
 
 def parse(payload: bytes) -> Any:
@@ -59,9 +68,13 @@ def parse(payload: bytes) -> Any:
     if nodes > MAX_NODES:
         raise Malformed(f"about {nodes} values in one message, {MAX_NODES} are allowed")
     try:
-        return json.loads(payload)
-    except (ValueError, RecursionError) as error:
+        text = payload.decode()
+        value, end = _DECODE(text, 0)
+    except (ValueError, RecursionError, StopIteration) as error:
         raise Malformed(f"not JSON: {error}") from None
+    if end != len(text):
+        raise Malformed("more than one value in a message")
+    return value
 
 
 class Reader:
@@ -98,10 +111,14 @@ class Wire:
 
     def send(self, kind: int, number: int, message: Any) -> None:
         """Send one message whole."""
+        self.write(pack(kind, number, dump(message)))
+
+    def write(self, frame: bytes) -> None:
+        """Send one frame whole."""
         # A child that the candidate forked must not answer in its parent's place.
         if os.getpid() != self._owner:
             os._exit(0)
-        data = memoryview(pack(kind, number, dump(message)))
+        data = memoryview(frame)
         while data:
             data = data[os.write(self._fd, data) :]
 

@@ -56,5 +56,6 @@ def examine_together(wire: Wire) -> None:
         return
     wire.send(frames.LOADED, 0, {"stage": "done"})
     random.seed(order["seed"])
-    examination = Examination(wire, Witness(), early_stop=order["early_stop"])
+    missing = [name for name in order["entry_points"] if name not in names]
+    examination = Examination(wire, Witness(), missing, early_stop=order["early_stop"])
     examination.finish(tests.run(names, examination), token=token)

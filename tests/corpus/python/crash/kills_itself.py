@@ -1,0 +1,11 @@
+# kinds: all stdin
+import os
+import signal
+
+
+def double(x):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    double(1)

@@ -1,0 +1,10 @@
+# kinds: all stdin
+import ctypes
+
+
+def double(x):
+    ctypes.string_at(0)
+
+
+if __name__ == "__main__":
+    double(1)

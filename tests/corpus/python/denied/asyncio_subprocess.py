@@ -1,0 +1,6 @@
+# denylist
+from asyncio import subprocess
+
+
+def double(x):
+    return 2 * x

@@ -1,0 +1,6 @@
+# denylist
+__import__("shutil")
+
+
+def double(x):
+    return 2 * x

@@ -1,0 +1,8 @@
+# denylist
+import importlib
+
+importlib.import_module("socket")
+
+
+def double(x):
+    return 2 * x

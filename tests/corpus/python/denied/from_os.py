@@ -1,0 +1,6 @@
+# denylist
+from os import system
+
+
+def double(x):
+    return 2 * x

@@ -1,0 +1,6 @@
+# denylist
+from http import client
+
+
+def double(x):
+    return 2 * x

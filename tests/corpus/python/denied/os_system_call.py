@@ -1,0 +1,7 @@
+# denylist
+import os
+
+
+def double(x):
+    os.system("true")
+    return 2 * x

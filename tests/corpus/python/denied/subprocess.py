@@ -1,0 +1,6 @@
+# denylist
+import subprocess
+
+
+def double(x):
+    return 2 * x

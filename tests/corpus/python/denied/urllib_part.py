@@ -1,0 +1,6 @@
+# denylist
+import urllib.request
+
+
+def double(x):
+    return 2 * x

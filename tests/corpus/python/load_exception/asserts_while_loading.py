@@ -1,0 +1,5 @@
+def double(x):
+    return 2 * x
+
+
+assert double(2) == 5

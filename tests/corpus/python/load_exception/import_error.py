@@ -1,0 +1,5 @@
+import a_module_that_does_not_exist
+
+
+def double(x):
+    return 2 * x

@@ -1,0 +1,6 @@
+# Nothing of the harness may be in sight.
+import proctor
+
+
+def double(x):
+    return 2 * x

@@ -1,0 +1,4 @@
+def double(x):
+    blocks = []
+    while True:
+        blocks.append(bytearray(16 << 20))

@@ -1,0 +1,6 @@
+# kinds: all stdin
+data = bytearray(4 << 30)
+
+
+def double(x):
+    return 2 * x

@@ -1,0 +1,2 @@
+def double(x):
+    return list(range(2_000_000))

@@ -1,0 +1,5 @@
+def double(x):
+    bomb = [0]
+    for _ in range(50):
+        bomb = [bomb] * 10
+    return bomb

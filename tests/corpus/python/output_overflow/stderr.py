@@ -1,0 +1,11 @@
+# kinds: all stdin
+import sys
+
+
+def double(x):
+    while True:
+        print("x" * 1000, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    double(1)

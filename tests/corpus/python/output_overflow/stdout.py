@@ -1,0 +1,8 @@
+# kinds: all stdin
+def double(x):
+    while True:
+        print("x" * 1000)
+
+
+if __name__ == "__main__":
+    double(1)

@@ -1,0 +1,4 @@
+import os
+
+while True:
+    os.write(1, b"x" * 10_000)

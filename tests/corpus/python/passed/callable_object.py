@@ -1,0 +1,6 @@
+class Doubler:
+    def __call__(self, x):
+        return 2 * x
+
+
+double = Doubler()

@@ -1,0 +1,10 @@
+# denylist
+try:
+    import subprocess
+except ImportError:
+    subprocess = None
+
+
+def double(x):
+    assert subprocess is None
+    return 2 * x

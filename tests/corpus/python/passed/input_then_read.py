@@ -1,0 +1,7 @@
+# kinds: stdin
+import sys
+
+n = int(input())
+rest = sys.stdin.read()
+assert rest == "", rest
+print(2 * n)

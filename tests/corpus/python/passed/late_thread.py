@@ -1,0 +1,6 @@
+# kinds: stdin
+import threading
+import time
+
+n = int(input())
+threading.Thread(target=lambda: (time.sleep(0.1), print(2 * n))).start()

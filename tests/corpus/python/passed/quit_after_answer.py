@@ -1,0 +1,3 @@
+# kinds: stdin
+print(2 * int(input()))
+exit()

@@ -1,0 +1,4 @@
+# kinds: stdin
+import sys
+
+print(2 * int(sys.stdin.read()))

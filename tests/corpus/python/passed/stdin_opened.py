@@ -1,0 +1,3 @@
+# kinds: stdin
+n = int(open(0).read())
+print(2 * n)

@@ -1,0 +1,2 @@
+# kinds: all stdin
+Sure, here is the function you asked for:

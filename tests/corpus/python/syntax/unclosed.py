@@ -1,0 +1,3 @@
+# kinds: all stdin
+def double(x:
+    return 2 * x

@@ -1,0 +1,2 @@
+def dubble(x):
+    return 2 * x

@@ -1,0 +1,2 @@
+def double(x):
+    raise ValueError("no")

@@ -1,0 +1,10 @@
+# kinds: all stdin
+import time
+
+
+def double(x):
+    time.sleep(1000)
+
+
+if __name__ == "__main__":
+    double(1)

@@ -1,0 +1,7 @@
+import os
+import signal
+
+
+def double(x):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return 2 * x

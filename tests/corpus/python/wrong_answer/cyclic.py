@@ -1,0 +1,4 @@
+def double(x):
+    answer = [2 * x]
+    answer.append(answer)
+    return answer

@@ -1,0 +1,2 @@
+def double(x):
+    yield 2 * x

@@ -1,0 +1,2 @@
+def double(x):
+    print(2 * x)

@@ -1,0 +1,2 @@
+# kinds: stdin
+print(2 * int(input()) + 1)

@@ -1,0 +1,2 @@
+# kinds: stdin
+input()

@@ -1,0 +1,4 @@
+# kinds: stdin
+n = int(input())
+print(2 * n)
+print(2 * n)

@@ -1,0 +1,6 @@
+def check(candidate):
+    pass
+
+
+def double(x):
+    return 0
