@@ -17,7 +17,7 @@ from proctor.task import Assertions, CallCases, CheckFunction, Metadata, StdinCa
 from proctor.verdict import Bucket, outcome_of
 
 CORPUS = Path(__file__).parent / "corpus" / "python"
-LIMITS = Limits(cpu_seconds=1.0, wall_seconds=1.0, memory_bytes=256 * MIB)
+LIMITS = Limits(cpu_seconds=2.0, wall_seconds=2.0, memory_bytes=256 * MIB)
 
 KINDS: dict[str, Tests] = {
     "plain": Assertions(targets=["double(1) == 2", "assert double(21) == 42", "double(-3) == -6"]),

@@ -9,10 +9,9 @@ from typing import Literal
 import msgspec
 
 from proctor.completion import Completion, StopReason
-from proctor.drop_in.text import BASE_IMPORTS
 from proctor.extraction import Extraction, NoCode, extract
 from proctor.judge import Judge, Judgement, Rules
-from proctor.program import Program, assemble, verbatim
+from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, receipt_of
 from proctor.sandbox import Sandbox
 from proctor.task import Benchmark, Task

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -221,3 +222,10 @@ def test_reads_stdin(source, expected):
 )
 def test_completes(prompt, text, expected):
     assert completes(parse(prompt + text), prompt) is expected
+
+
+def test_threads_that_parse_at_once_do_not_disturb_one_another() -> None:
+    source = "\n".join(f"value_{n} = [[{n}, ({n}, {{{n}: {n}}})]]" for n in range(300))
+    with ThreadPoolExecutor(8) as pool:
+        trees = list(pool.map(parse, [source] * 200))
+    assert all(tree is not None for tree in trees)

@@ -394,7 +394,7 @@ def test_classes_of_the_candidate_are_caught_by_their_stand_ins(border):
     with pytest.raises(app_error) as caught:
         fail("app", 7)
     assert caught.value.args == (7,)
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError):
         fail("app", 7)
 
 

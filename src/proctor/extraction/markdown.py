@@ -7,14 +7,15 @@ import msgspec
 from proctor.extraction.layout import STRING, TRIPLE_QUOTED
 
 _REASONING = re.compile(
-    r"(^[ \t]*+)?(?:<|◁|\[)(/)?(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection)(?:>|▷|\])"
-    r"(?=([ \t]*+$)?)",
+    r"(^[ \t]*+)?(?:<(?=/?(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection)>)"
+    r"|◁(?=/?think▷)|\[(?=/?think\]))(/)?[\w:]++[>▷\]](?=([ \t]*+$)?)",
     re.IGNORECASE | re.MULTILINE,
 )
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
-_END = re.compile(
-    r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end|return|EOT)\|>"
-    r"|</s>|<eos>|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>"
+_END = re.compile(  # but not inside a line of code, where it is text that a program handles
+    r"(?:<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end|return|EOT)\|>"
+    r"|</s>|<eos>|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>)(?=[ \t]*$|<\|)",
+    re.MULTILINE,
 )
 _FENCE = re.compile(
     r"^([ \t]*+(?:(?:[-*+]|\d{1,3}[.)])[ \t]++)?+)(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE

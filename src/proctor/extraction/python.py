@@ -92,7 +92,7 @@ def _best(readings: list[tuple[Block, Reading]], reader: Reader) -> Extraction |
 
 def _helpers(reading: Reading, earlier: list[Reading]) -> list[Reading]:
     """Return the earlier programs that bind names which this one reads and does not bind."""
-    if reading.continues:
+    if reading.continues or "__future__" in reading.code:  # which nothing may precede
         return []
     wanted = syntax.unbound_names(reading.tree)
     helpers = []
@@ -126,12 +126,10 @@ def _extraction(reading: Reading, kind: str) -> Extraction:
 
 def _unparsed(answer: Answer, *, finished: bool) -> Extraction | NoCode:
     """Return code that does not parse, for Python to refuse, or say why there is none."""
-    text, fences = answer.text, markdown.fences(answer.text)
-    before = text[: fences[0].start] if fences else text
+    reader, fences = answer.reader, markdown.fences(answer.text)
+    before = answer.text[: fences[0].start] if fences else answer.text
     blocks = [block for block in answer.blocks if block.code.strip()]
-    is_body = bool(
-        answer.reader.prompt.strip() and before.strip() and indent_of(before.lstrip("\n"))
-    )
+    is_body = bool(reader.prompt.strip() and before.strip() and indent_of(before.lstrip("\n")))
     if not (is_body or has_definition(before) or blocks):
         trouble = "there is no code in the answer" if finished else "its reasoning never ended"
         return NoCode(reason=trouble)
@@ -139,4 +137,5 @@ def _unparsed(answer: Answer, *, finished: bool) -> Extraction | NoCode:
         return NoCode(reason="the length limit cut the answer before its code was complete")
     if is_body or has_definition(before):
         return Extraction(code=before, rule="unparsed", continues=is_body)
-    return Extraction(code=min(blocks, key=_tag_order).code, rule="unparsed-fence")
+    blocks.sort(key=lambda block: (not reader.mentions_entry(block.code), _tag_order(block)))
+    return Extraction(code=blocks[0].code, rule="unparsed-fence")

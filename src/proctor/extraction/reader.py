@@ -18,7 +18,7 @@ _FIRST_TOKEN = re.compile(
     r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+(?P<indent>[ \t]*+)(?!else\b|elif\b|except\b|finally\b)"
 )
 _MAX_PARSES = 64
-_MAX_PARSED = 1 << 21
+_MAX_PARSED = 1 << 20
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +38,7 @@ class Reader:
     def __init__(self, task: Task) -> None:
         self.is_stdin = isinstance(task.tests, StdinCases)
         self.prompt = "" if self.is_stdin else task.prompt
+        self._open_line = self.prompt.rpartition("\n")[2].strip() != ""
         self._entries = entry_names(task)
         self._parses_left = _MAX_PARSES
         self._characters_left = _MAX_PARSED
@@ -47,7 +48,7 @@ class Reader:
         alone = self._parse(code)
         if alone is not None and syntax.has_stray_return(alone):
             alone = None
-        if alone is None or not self._binds_entry(alone):
+        if alone is None or (self._open_line and not self._binds_entry(alone)):
             better = self._outdented(code) or self._continue(code)
             if better is not None:
                 return better

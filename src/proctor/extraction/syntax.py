@@ -3,6 +3,7 @@
 import ast
 import builtins
 import re
+import threading
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,6 +14,8 @@ MAX_SOURCE = 1 << 18
 """The longest text of a model, in characters, that is parsed."""
 
 _FILENAME = "<answer>"
+_LOCK = threading.Lock()
+_FILTER: object = re.compile(re.escape(_FILENAME))
 _BUILTINS = frozenset(dir(builtins))
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = _Function | ast.ClassDef
@@ -23,10 +26,15 @@ _Action = ast.Call | ast.Await | ast.NamedExpr | ast.Yield | ast.YieldFrom
 def parse(source: str) -> ast.Module | None:
     """Return the syntax tree of a source, or None where Python's parser refuses it."""
     # A filter for our file name alone: `catch_warnings` is not safe among threads, and under
-    # `-W error` a warning about an escape sequence would make good code look broken.
-    warnings.filterwarnings("ignore", module=re.escape(_FILENAME))
+    # `-W error` a warning about an escape sequence would make good code look broken. It is set
+    # only where it is not yet first, since that makes Python forget which warnings it showed.
+    if not warnings.filters or warnings.filters[0][3] != _FILTER:
+        warnings.filterwarnings("ignore", module=re.escape(_FILENAME))
     try:
-        return ast.parse(source, _FILENAME)
+        # Before Python 3.13 threads that parse at once corrupt one another's count of the depth
+        # of the tree: "AST constructor recursion depth mismatch".
+        with _LOCK:
+            return ast.parse(source, _FILENAME)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -69,8 +77,8 @@ def unbound_names(tree: ast.Module) -> set[str]:
             (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
         elif isinstance(node, ast.arg):
             stored.add(node.arg)
-        elif isinstance(node, _Definition):
-            stored.add(node.name)
+        elif isinstance(node, _Definition | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+            stored.add(node.name or "")
         elif isinstance(node, ast.alias):
             stored.add(node.asname or node.name)
     return loaded - stored - _BUILTINS

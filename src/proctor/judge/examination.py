@@ -9,6 +9,7 @@ import ast
 import secrets
 from typing import Any
 
+from proctor.extraction.syntax import parse as parse_python
 from proctor.judge.supervisor import Candidate, Gone, HarnessError, forged
 from proctor.sandbox import Limits, OutputTooLong, Sandbox, TimedOut
 from proctor.sandbox.guest import GuestEnded
@@ -57,25 +58,19 @@ def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
 
 def _prelude(prompt: str) -> str:
     """Return the prompt if it is Python by itself: its helpers are the examiner's own copies."""
-    try:
-        ast.parse(prompt)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    return prompt
+    return "" if parse_python(prompt) is None else prompt
 
 
 def _check(code: str, entry: str) -> tuple[str, int]:
     """Return what to call `check` with, nothing if the code does so itself, and its tests."""
-    try:
-        body = ast.parse(code).body
-        declared = count_asserts(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(code)
+    if tree is None:
         return entry, 1  # the examiner will say what is wrong with it
-    for node in body:
-        match node:
-            case ast.Expr(value=ast.Call(func=ast.Name(id="check"))):
-                return "", declared
-    return entry, declared
+    called = any(
+        isinstance(node, ast.Expr) and ast.unparse(node.value).startswith("check(")
+        for node in tree.body
+    )
+    return "" if called else entry, count_asserts(tree)
 
 
 class Record:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.extraction.syntax import parse
 from proctor.task import Assertions, CheckFunction, Task
 
 Relation = Literal["equals", "is", "true", "false"]
@@ -57,24 +58,26 @@ def reduce(task: Task) -> Sequence[Case] | None:
                     for index, target in enumerate(targets)
                 ]
             case CheckFunction(code=code, setup="", compare=None) if task.entry_point:
-                return _check_cases(ast.parse(code), task.entry_point)
-    except (NotPlainError, SyntaxError, ValueError, RecursionError, MemoryError):
+                return _check_cases(parse(code), task.entry_point)
+    except (NotPlainError, RecursionError):
         pass
     return None
 
 
 def _assertion(target: str) -> ast.expr:
-    match ast.parse(target.strip()).body:
-        case [ast.Assert(test=test)]:
+    match parse(target.strip()):
+        case ast.Module(body=[ast.Assert(test=test)]):
             return test
-        case [ast.Expr(value=test)]:
+        case ast.Module(body=[ast.Expr(value=test)]):
             return test
     raise NotPlainError
 
 
-def _check_cases(tree: ast.Module, entry_point: str) -> Sequence[Case]:
+def _check_cases(tree: ast.Module | None, entry_point: str) -> Sequence[Case]:
     """Read `check(candidate)`: asserts and what has no effect on them."""
     check = None
+    if tree is None:
+        raise NotPlainError
     for node in tree.body:
         match node:
             case ast.FunctionDef(name="check", args=ast.arguments(args=[_])) if check is None:
@@ -149,7 +152,7 @@ def constant(node: ast.expr) -> Any:
     """Return the value of a literal, or of bounded arithmetic over literals."""
     try:
         return ast.literal_eval(node)
-    except ValueError:
+    except (ValueError, TypeError, SyntaxError, MemoryError):
         pass
     match node:
         case ast.Call(func=ast.Name(id=name), args=[], keywords=[]) if name in _EMPTY:

@@ -24,10 +24,10 @@ LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK = 11, 12, 13, 14, 15, 16
 EXAMINE, RESULT, EXAMINED, BROKEN, UNFIT = 21, 22, 23, 24, 25
 
 # The C parts of json themselves: its Python parts use builtins that a candidate may have patched.
-_ENCODE = json.encoder.c_make_encoder(
+_ENCODE = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, None, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
 )
-_DECODE = json.JSONDecoder().scan_once
+_DECODE = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 MAX_FRAME = 16 << 20
 MAX_TOTAL = 64 << 20

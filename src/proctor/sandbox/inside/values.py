@@ -30,6 +30,7 @@ MAX_FRACTION_DIGITS = 25_000
 
 KEYS: type = type({}.keys())
 ITEMS: type = type({}.items())
+SIMPLE = {str, float, bool, type(None)}
 MUTABLE = (list, dict, set, collections.deque, bytearray)
 
 STANDARD_TYPES: dict[str, type] = {
@@ -107,7 +108,7 @@ class _Packer:
     def contents(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if kind is list:
-            return [self.pack(item, depth - 1) for item in value]
+            return self.all(value, depth - 1)
         base = kind if kind in _PACKERS else _plain_base(kind)
         if base is None:
             array = _pack_numpy(value)
@@ -115,7 +116,15 @@ class _Packer:
         return _PACKERS[base](self, value, depth - 1)
 
     def all(self, values: Iterable[Any], depth: int) -> list[Any]:
-        return [self.pack(value, depth) for value in values]
+        items = list(values)
+        kinds = set(map(type, items))
+        small = kinds == {int} and min(items) > -SMALL and max(items) < SMALL
+        if not small and not kinds <= SIMPLE:
+            return [self.pack(item, depth) for item in items]
+        self._left -= len(items)  # long flat lists are common, and this is ten times faster
+        if self._left < 0:
+            raise TooLarge(f"more than {MAX_PACKED} values in one message")
+        return items
 
     def pairs(self, pairs: Iterable[tuple[Any, Any]], depth: int) -> list[Any]:
         return [[self.pack(key, depth), self.pack(value, depth)] for key, value in pairs]
@@ -264,6 +273,8 @@ class _Unpacker:
     def all(self, data: Any, depth: int) -> list[Any]:
         if type(data) is not list:
             raise Malformed("not a list")
+        if not {list, dict} & set(map(type, data)):
+            return data
         return [self.value(item, depth) for item in data]
 
     def elements(self, data: Any, depth: int) -> list[Any]:
