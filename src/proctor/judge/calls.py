@@ -21,7 +21,7 @@ from proctor.task import Task
 from proctor.verdict import Bucket, TestResult
 
 MAX_HASHED = 5_000
-"""Keys and elements, strings excepted, that the supervisor hashes for one answer."""
+"""Keys and elements beyond those expected, strings excepted, that the supervisor hashes."""
 
 
 class Opaque:
@@ -35,7 +35,7 @@ class Opaque:
 
 
 class NeedsExaminerError(Exception):
-    """The answer is too costly to look at here; a process with limits must do it."""
+    """Only the candidate knows what the test asks about its object."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,12 +58,17 @@ def question(case: Case, argument: int | None = None) -> Question:
         message["g"] = argument
     right = None
     if case.relation == "equals":
-        try:
-            right = dump({"v": pack(case.expected)})
-        except (CannotCross, TooLarge):
-            right = None
+        right = _right(case.expected)
     number = case.index + 1
     return Question(case=case, request=frames.pack(frames.CALL, number, dump(message)), right=right)
+
+
+def _right(expected: Any) -> bytes | None:
+    try:
+        right = dump({"v": pack(expected)})
+    except (CannotCross, TooLarge):
+        return None
+    return None if b"NaN" in right else right  # which is not equal to itself
 
 
 Compare = Callable[[Any, Any], bool]
@@ -126,10 +131,10 @@ def settle(
             index=index, passed=False, bucket=end.bucket, detail=end.detail, seconds=seconds
         )
         return result, False
-    got, opaque = read_value(candidate, frame)
+    got, opaque = read_value(candidate, frame, MAX_HASHED + len(question.right or b""))
     case = question.case
     if opaque and case.relation in ("true", "false"):
-        raise NeedsExaminerError  # only the candidate knows whether its object is true
+        raise NeedsExaminerError
     passed = compare(case.expected, got) if compare else holds(case, got)
     if passed:
         return TestResult(index=index, passed=True, seconds=seconds), opaque
@@ -145,8 +150,8 @@ def settle(
     return result, opaque
 
 
-def read_value(candidate: Candidate, frame: Frame) -> tuple[Any, bool]:
-    """Read a hostile value; objects that are not plain become `Opaque`."""
+def read_value(candidate: Candidate, frame: Frame, hashed: int) -> tuple[Any, bool]:
+    """Read a hostile value; what is not plain, or too costly to look at, becomes `Opaque`."""
     opaque = False
 
     def other(tag: str, content: Any) -> Any:
@@ -160,11 +165,11 @@ def read_value(candidate: Candidate, frame: Frame) -> tuple[Any, bool]:
 
     message = candidate.parse(frame)
     try:
-        return unpack(message["v"], other, hashed=MAX_HASHED), opaque
+        return unpack(message["v"], other, hashed=hashed), opaque
     except (Malformed, KeyError) as error:
         raise forged(str(error)) from None
-    except TooLarge as error:
-        raise NeedsExaminerError from error
+    except TooLarge:
+        return Opaque("very large"), True
 
 
 class Calls:

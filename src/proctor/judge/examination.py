@@ -6,7 +6,9 @@ clock only while the candidate owes one.
 """
 
 import ast
+import builtins
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 from proctor.extraction.syntax import parse as parse_python
@@ -35,13 +37,14 @@ class UnfitError(Exception):
 def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
     """Say what an examiner needs to know to examine candidates for a task."""
     entry = task.entry_point or ""
+    named = [entry] if entry.isidentifier() else []
     order: dict[str, Any] = {
         "prelude": _prelude(task.prompt),
         "setup": task.tests.setup,
         "targets": [],
         "code": "",
         "candidate": "",
-        "entry_points": [entry] if entry.isidentifier() else [],
+        "entry_points": named,
         "declared": 1,
         "early_stop": early_stop,
         "seed": int(task.sha256[:16], 16),
@@ -50,10 +53,26 @@ def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
         case Assertions(targets=targets):
             order["targets"] = list(targets)
             order["declared"] = len(targets)
+            order["entry_points"] = named or builtin_entry_points(targets)
         case CheckFunction(code=code):
             order["code"] = code
             order["candidate"], order["declared"] = _check(code, entry)
     return order
+
+
+def builtin_entry_points(targets: Sequence[str]) -> list[str]:
+    """Return the builtins that assertions mean the candidate's own by.
+
+    Where no assertion names anything but builtins, as in `sum(1, 2) == 3`, they can only be about
+    functions of the candidate that have these names.
+    """
+    names = {
+        node.id
+        for target in targets
+        for node in ast.walk(parse_python(target.strip()) or ast.Module([], []))
+        if isinstance(node, ast.Name)
+    }
+    return sorted(names) if all(hasattr(builtins, name) for name in names) else []
 
 
 def _prelude(prompt: str) -> str:

@@ -98,6 +98,7 @@ class Guest:
         self._killed: Ending | None = None
         self._too_long = False
         self._ended: dict[str, Any] | None = None
+        self._execution: Execution | None = None
         self.pid = pid
         self.clock = Stopwatch(limits, lambda: load_of(pid))
         self._poll = select.poll()
@@ -138,10 +139,15 @@ class Guest:
         """End the guest; the first reason given is its ending."""
         if self._killed is None and self._ended is None:
             self._killed = reason
-            self._control.order(do="kill")
+            try:
+                self._control.order(do="kill")
+            except SandboxError:
+                self._ended = {}
 
     def finish(self, grace_seconds: float = 0.0) -> Execution:
         """End the guest, after some grace if asked for, give all back and say what happened."""
+        if self._execution is not None:
+            return self._execution
         end = time.monotonic() + grace_seconds
         while self._ended is None:
             if time.monotonic() >= end:
@@ -155,9 +161,10 @@ class Guest:
         stdout, stderr = (bytes(self._streams[fd]) for fd in self._outputs)
         self._close()
         compiled = "C" in self.stage or self._border is not None
-        return Execution(
+        self._execution = Execution(
             ending=self.ending, stdout=stdout, stderr=stderr, usage=usage, compiled=compiled
         )
+        return self._execution
 
     @property
     def stage(self) -> str:

@@ -1,0 +1,144 @@
+"""Calls and the values expected of them; the time limit covers one case."""
+
+import time
+
+import pytest
+
+from proctor.judge import Judge, Rules
+from proctor.program import Program
+from proctor.sandbox import Limits
+from proctor.task import CallCases, Task
+from proctor.verdict import Bucket, Passed
+
+
+def judged(sandbox, source, inputs, outputs, rules=None, entry_point=None, seconds=2.0, **kwargs):
+    cases = CallCases(fn_name="f", inputs=inputs, outputs=outputs, **kwargs)
+    task = Task(
+        task_id="t",
+        tests=cases,
+        entry_point=entry_point,
+        limits=Limits().with_seconds(seconds),
+    )
+    return Judge(sandbox, rules).judge(task, Program(source=source))
+
+
+def passed(judgement):
+    return [test.passed for test in judgement.verdict.tests]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "right"),
+    [
+        ("(1, 2)", [1, 2], True),
+        ("[(1,), (2,)]", [[1], [2]], True),
+        ("{1: 'a'}", {"1": "a"}, True),
+        ("[1]", 1, False),
+        ("1", [1], False),
+        ("1.0", 1, True),
+        ("0.1 + 0.2", 0.3, False),
+        ("'1'", 1, False),
+        ("None", None, True),
+        ("float('nan')", float("nan"), False),
+        ("{1, 2}", [1, 2], False),
+        ("iter([1])", [1], False),
+    ],
+)
+def test_values_are_compared_as_json_knows_them(sandbox, answer, expected, right):
+    verdict = judged(sandbox, f"def f():\n    return {answer}\n", [[]], [expected]).verdict
+    assert isinstance(verdict, Passed) is right
+
+
+def test_a_profile_may_allow_tolerance(sandbox):
+    source = "def f():\n    return 0.1 + 0.2\n"
+    assert passed(judged(sandbox, source, [[]], [0.3], compare="float(1e-9)")) == [True]
+    rules = Rules(compare="exact")
+    assert passed(judged(sandbox, source, [[]], [0.3], rules, compare="float(1e-9)")) == [False]
+
+
+def test_keyword_arguments_and_methods(sandbox):
+    source = "class Solution:\n    def f(self, a, b=0):\n        return a - b\n"
+    judgement = judged(
+        sandbox, source, [[5], []], [4, 3], entry_point="Solution().f", kwargs=[{"b": 1}, {"a": 3}]
+    )
+    assert isinstance(judgement.verdict, Passed)
+
+
+def test_functions_that_work_in_place_are_judged_by_their_argument(sandbox):
+    source = "def f(numbers, flag):\n    numbers.sort()\n"
+    judgement = judged(sandbox, source, [[[3, 1, 2], 0]], [[1, 2, 3]], compare_argument=0)
+    assert isinstance(judgement.verdict, Passed)
+
+
+def test_a_case_that_times_out_fails_alone(sandbox):
+    source = (
+        "import time\nstate = []\ndef f(x):\n    state.append(x)\n"
+        "    if x == 2: time.sleep(60)\n    return x\n"
+    )
+    judgement = judged(sandbox, source, [[1], [2], [3]], [1, 2, 3], seconds=0.5)
+    assert passed(judgement) == [True, False, True]
+    assert judgement.verdict.bucket is Bucket.WALL_TIME
+    assert judgement.verdict.score == pytest.approx(2 / 3)
+
+
+def test_the_limit_is_one_cases_not_all_of_them(sandbox):
+    source = "import time\ndef f(x):\n    time.sleep(0.3)\n    return x\n"
+    judgement = judged(sandbox, source, [[1]] * 4, [1] * 4, seconds=0.6)
+    assert isinstance(judgement.verdict, Passed)
+
+
+def test_all_cases_together_have_a_limit_too(sandbox):
+    source = "import time\ndef f(x):\n    time.sleep(60)\n"
+    rules = Rules(task_seconds=0.5)
+    judgement = judged(sandbox, source, [[1]] * 20, [1] * 20, rules, seconds=0.4)
+    assert judgement.verdict.score == 0
+    assert "whole task" in judgement.verdict.tests[-1].detail
+    assert judgement.findings.usage.wall_seconds < 2
+
+
+@pytest.mark.parametrize(
+    ("body", "bucket"),
+    [
+        ("import os; os._exit(0)", Bucket.EARLY_EXIT),
+        ("raise SystemExit", Bucket.EARLY_EXIT),
+        ("raise ValueError", Bucket.TEST_EXCEPTION),
+        ("import os; os.abort()", Bucket.CRASH),
+    ],
+)
+def test_a_case_that_ends_the_process_does_not_take_the_others_along(sandbox, body, bucket):
+    source = f"def f(x):\n    if x == 2:\n        {body}\n    return x\n"
+    judgement = judged(sandbox, source, [[1], [2], [3]], [1, 2, 3])
+    assert passed(judgement) == [True, False, True]
+    assert judgement.verdict.bucket is bucket
+
+
+def test_a_program_that_does_not_load_fails_every_case_once(sandbox):
+    judgement = judged(sandbox, "import time\ntime.sleep(0.2)\n1 / 0\n", [[1]] * 50, [1] * 50)
+    assert judgement.verdict.bucket is Bucket.LOAD_EXCEPTION
+    assert len(judgement.verdict.tests) == 50
+    assert judgement.findings.usage.wall_seconds < 3
+
+
+def test_early_stop_and_a_maximum_of_tests(sandbox):
+    source = "def f(x):\n    return len(x)\n"
+    inputs = [["a"], ["bbb"], ["cc"], ["dddd"]]
+    stopped = judged(sandbox, source, inputs, [1, 0, 2, 4], Rules(early_stop=True))
+    assert passed(stopped) == [True, False]
+    assert stopped.verdict.score == 0.25
+    longest = judged(sandbox, source, inputs, [0, 3, 0, 4], Rules(max_tests=2))
+    assert passed(longest) == [True, True]
+
+
+def test_answers_that_would_be_costly_to_look_at_are_not_looked_at(sandbox):
+    # A set of numbers whose hashes are all the same takes quadratic time to build.
+    source = """
+import json, sys
+numbers = [{"i": hex((2**61 - 1) * n)} for n in range(200_000)]
+def f():
+    for module in list(sys.modules.values()):
+        if hasattr(module, "pack_contents"):
+            module.dump = lambda message: json.dumps({"v": {"s": numbers}}).encode()
+"""
+    before = time.process_time()
+    judgement = judged(sandbox, source, [[]], [[1]], seconds=10)
+    assert judgement.verdict.bucket is Bucket.WRONG_ANSWER
+    assert time.process_time() - before < 5
