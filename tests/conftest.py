@@ -1,6 +1,7 @@
 """What tests share: the real data where it is at hand, a sandbox of every tier that works here."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from proctor.sandbox import Sandbox
 from proctor.sandbox.choose import TIERS
+from proctor.sandbox.portable import ENVIRONMENT
 
 # Two busy cores make a first example slow; deadlines would then fail at random.
 settings.register_profile(
@@ -27,11 +29,18 @@ def data() -> Path:
     return DATA
 
 
+@pytest.fixture(scope="session", autouse=True)
+def scratch_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Have keepers make their scratch folders where nobody else makes any."""
+    folder = tmp_path_factory.mktemp("scratch")
+    folder.chmod(0o777)
+    ENVIRONMENT["TMPDIR"] = str(folder)
+    return folder
+
+
 @pytest.fixture(scope="session", params=list(TIERS))
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Open each tier in turn; every test that takes it runs on all of them."""
-    import sys
-
     opened = TIERS[request.param](sys.executable)
     yield opened
     opened.close()
@@ -56,12 +65,13 @@ class Remains:
     def __init__(self) -> None:
         self.processes = descendants(os.getpid())
         self.descriptors = set(os.listdir("/proc/self/fd"))
+        self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Remains) and vars(self) == vars(other)
 
     def __repr__(self) -> str:
-        return f"Remains(processes={self.processes}, descriptors={self.descriptors})"
+        return f"Remains({vars(self)})"
 
 
 @pytest.fixture

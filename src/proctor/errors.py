@@ -39,9 +39,13 @@ class BorderError(ProctorError):
 
 
 @contextmanager
-def boundary(error: type[ProctorError], what: str) -> Iterator[None]:
-    """Turn an operating-system error inside the block into `error`, saying `what` was tried."""
+def boundary(error: type[ProctorError], what: str, then: str = "") -> Iterator[None]:
+    """Turn an operating-system error inside the block into `error`.
+
+    It says `what` was tried, why that failed, and what to do `then`.
+    """
     try:
         yield
     except OSError as trouble:
-        raise error(f"{what}: {trouble.strerror or trouble}") from trouble
+        reason = f"{what}: {trouble.strerror or trouble}"
+        raise error(f"{reason}; {then}" if then else reason) from trouble

@@ -1,7 +1,8 @@
 """What is asked and how it is checked: Benchmark, Task and the kinds of tests."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -79,7 +80,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     """Refuse the imports and calls of DESIGN's denylist to the candidate's own code."""
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One question with its tests, limits and reference solution."""
 
     task_id: str
@@ -91,10 +92,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     canonical_solution: str | None = None
     limits: Limits = Limits()
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Digest of all of the task; two tasks that differ in anything differ in it."""
-        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+        return hashlib.sha256(_json_of(self) or repr(_ordered(self)).encode()).hexdigest()
 
 
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,8 +105,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     tasks: Sequence[Task]
     source: str = ""
     """Where the tasks were read from: a file, a package."""
-    aliases: dict[str, str] = {}
+    aliases: Mapping[str, str] = {}
     """Other spellings of task ids that samples files use."""
+    beyond: Set[str] = frozenset()
+    """Ids of tasks that exist but were not asked for; their samples are passed over."""
 
     @property
     def sha256(self) -> str:
@@ -114,3 +117,31 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
         for task in self.tasks:
             digest.update(bytes.fromhex(task.sha256))
         return digest.hexdigest()
+
+    def first(self, count: int) -> "Benchmark":
+        """Return the same benchmark with its first tasks only."""
+        beyond = frozenset(task.task_id for task in self.tasks[count:])
+        return msgspec.structs.replace(self, tasks=self.tasks[:count], beyond=beyond)
+
+
+def _json_of(task: Task) -> bytes | None:
+    """Return a task as JSON, None if JSON cannot tell all of its values from others."""
+    try:
+        text = msgspec.json.encode(task, order="sorted")
+        return text if msgspec.json.decode(text, type=Task) == task else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _ordered(value: Any) -> Any:
+    """Return something whose repr is the same for the same value in every process."""
+    match value:
+        case msgspec.Struct():
+            return type(value).__name__, _ordered(msgspec.structs.asdict(value))
+        case dict():
+            return sorted((repr(key), repr(_ordered(item))) for key, item in value.items())
+        case list() | tuple():
+            return type(value).__name__, [_ordered(item) for item in value]
+        case set() | frozenset():
+            return type(value).__name__, sorted(repr(_ordered(item)) for item in value)
+    return value

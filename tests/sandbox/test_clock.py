@@ -1,0 +1,138 @@
+"""The clock counts what a guest owes, less what the machine kept from it."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from proctor.sandbox import Limits
+from proctor.sandbox.clock import Load, Stopwatch, load_of
+
+
+class Machine:
+    """A machine whose time passes only when told."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.now = 100.0
+        self.load: Load | None = Load(0.0, 0.0, 1)
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+    def watch(self, **limits) -> Stopwatch:
+        watch = Stopwatch(Limits(**limits), lambda: self.load)
+        watch.start()
+        return watch
+
+    def passes(self, seconds: float, *, delay: float = 0.0, cpu: float = 0.0, processes: int = 1):
+        self.now += seconds
+        if self.load is not None:
+            self.load = Load(self.load.delay_seconds + delay, self.load.cpu_seconds + cpu, processes)
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    return Machine(monkeypatch)
+
+
+def test_a_sleeper_ends_by_the_wall_and_a_worker_by_the_processor(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    machine.passes(1.9)
+    assert watch.expired() is None
+    machine.passes(0.2)
+    assert watch.expired() == "wall"
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    machine.passes(2.1, cpu=2.05)
+    assert watch.expired() == "cpu"
+
+
+def test_time_without_a_processor_does_not_count(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    machine.passes(10, delay=8.5, cpu=1.4)
+    assert watch.expired() is None
+    machine.passes(1, delay=0.2, cpu=0.55)
+    assert watch.expired() == "wall" or watch.expired() == "cpu"
+
+
+def test_many_threads_reach_the_processor_limit_sooner(machine):
+    watch = machine.watch(wall_seconds=10, cpu_seconds=2)
+    machine.passes(0.6, cpu=2.4)
+    assert watch.expired() == "cpu"
+
+
+def test_only_the_time_of_an_unanswered_request_counts(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    machine.passes(1.5)
+    watch.stop()
+    machine.passes(100)
+    watch.start()
+    machine.passes(0.4)
+    assert watch.expired() is None
+    assert watch.passed == pytest.approx(1.9)
+    machine.passes(0.2)
+    assert watch.expired() == "wall"
+
+
+def test_a_lap_begins_anew_but_the_total_goes_on(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    machine.passes(1.9, cpu=1.9)
+    watch.lap()
+    machine.passes(1.9, cpu=1.9)
+    assert watch.expired() is None
+    assert watch.passed == pytest.approx(3.8)
+    machine.passes(0.2, cpu=0.2)
+    assert watch.expired() == "cpu"
+
+
+def test_the_backstop_tells_starvation_from_idleness(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    machine.passes(31, delay=30)
+    assert watch.expired() == "starved"
+
+
+def test_too_many_processes_are_noticed(machine):
+    watch = machine.watch(processes=64)
+    machine.passes(0.2, processes=65)
+    assert watch.expired() == "processes"
+
+
+def test_without_the_kernels_word_the_wall_clock_is_left(machine):
+    machine.load = None
+    watch = machine.watch(wall_seconds=2, cpu_seconds=1)
+    machine.passes(1.9)
+    assert watch.expired() is None
+    machine.passes(0.2)
+    assert watch.expired() == "wall"
+    assert watch.exact is False
+
+
+def test_waiting_is_never_longer_than_the_limit_allows(machine):
+    watch = machine.watch(wall_seconds=0.05, cpu_seconds=1)
+    assert watch.patience() == pytest.approx(0.05)
+    machine.passes(1)
+    assert watch.patience() == 0.001
+
+
+def test_the_kernel_tells_of_a_whole_tree():
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    end = time.process_time() + 0.3\n"
+        "    while time.process_time() < end: pass\n"
+        "    time.sleep(60)\n"
+        "time.sleep(60)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            load = load_of(process.pid)
+            if load and load.processes == 2 and load.cpu_seconds >= 0.25:
+                break
+            time.sleep(0.05)
+        assert load.processes == 2
+        assert load.cpu_seconds >= 0.25
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
+    assert load_of(process.pid) is None
