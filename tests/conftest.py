@@ -1,16 +1,27 @@
 """What tests share: the real data where it is at hand, a sandbox of every tier that works here."""
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
-from proctor.sandbox import Sandbox
+from proctor.completion import Completion, Sampling
+from proctor.extraction import Extraction
+from proctor.judge import Judgement
+from proctor.program import Program
+from proctor.receipt import Manifest, Receipt, receipt_of
+from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.choose import TIERS
-from proctor.sandbox.portable import ENVIRONMENT
+from proctor.sandbox.pool import Pool
+from proctor.sandbox.box import ENVIRONMENT, Box
+from proctor.task import Assertions, Task
+from proctor.verdict import OUTCOMES, Bucket, Failed, Passed, Unscored, Verdict
 
 # Two busy cores make a first example slow; deadlines would then fail at random.
 settings.register_profile(
@@ -59,12 +70,20 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+def open_descriptors() -> set[str]:
+    """Return this process's descriptors; the one that lists them is closed by then."""
+    return {fd for fd in os.listdir("/proc/self/fd") if Path(f"/proc/self/fd/{fd}").is_symlink()}
+
+
 class Remains:
     """What a piece of work may leave behind: processes, descriptors, scratch folders."""
 
-    def __init__(self) -> None:
-        self.processes = descendants(os.getpid())
-        self.descriptors = set(os.listdir("/proc/self/fd"))
+    def __init__(self, sandbox: Sandbox) -> None:
+        boxes = idle_boxes(sandbox)
+        keepers = {pid for box in boxes for pid in (box.keeper, box._process.pid)}
+        sockets = {str(box.control.connection.fileno()) for box in boxes}
+        self.processes = descendants(os.getpid()) - keepers
+        self.descriptors = open_descriptors() - sockets
         self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"]))
 
     def __eq__(self, other: object) -> bool:
@@ -74,9 +93,139 @@ class Remains:
         return f"Remains({vars(self)})"
 
 
+def idle_boxes(sandbox: Sandbox) -> list[Box]:
+    """Return the warm boxes of a tier that keeps any: they are no remains."""
+    pools = [pool for pool in vars(sandbox).values() if isinstance(pool, Pool)]
+    return [box for pool in pools for box in pool._idle]
+
+
 @pytest.fixture
-def nothing_left() -> Iterator[None]:
-    """Fail a test that leaves a process or a descriptor behind."""
-    before = Remains()
+def nothing_left(sandbox: Sandbox) -> Iterator[None]:
+    """Fail a test that leaves a process, a descriptor or a scratch folder behind."""
+    before = Remains(sandbox)
     yield
-    assert Remains() == before
+    assert Remains(sandbox) == before
+
+
+@pytest.fixture
+def all_closed() -> Iterator[None]:
+    """Fail a test that leaves a descriptor open."""
+    before = open_descriptors()
+    yield
+    assert open_descriptors() == before
+
+
+@pytest.fixture
+def jsonl(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes rows to a file, one JSON object a line."""
+
+    def write(name: str, rows: Iterable[Any]) -> Path:
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    return write
+
+
+class Ran(NamedTuple):
+    """How a command ended and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """Return its only sentence on stderr; that candidates are not isolated is no complaint."""
+        lines = [line for line in self.err.splitlines() if "NOT ISOLATED" not in line]
+        assert len(lines) == 1, self.err
+        assert lines[0].isprintable()
+        return lines[0].removeprefix("proctor: ")
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Be in an empty folder and a user without settings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("PROCTOR_CONFIG", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def proctor(
+    alone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """Return a function that runs a command in this process."""
+    from proctor.cli import main
+
+    def run(*args: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["proctor", *map(str, args)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        status = left.value.code
+        assert status is None or isinstance(status, int)
+        return Ran(status or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def manifest() -> Callable[..., Manifest]:
+    """Return a function that makes manifests which differ in what it is given."""
+    one = Manifest(
+        benchmark="demo",
+        benchmark_sha256="00",
+        source="demo.jsonl",
+        tasks=1,
+        samples=3,
+        completions_sha256="11",
+        model="recorded:samples.jsonl",
+        sampling=Sampling(),
+        limits=None,
+        compare=None,
+        early_stop=False,
+        max_tests=None,
+        extract="auto",
+        preamble="none",
+        reuse=True,
+        enforcement=Enforcement(
+            tier="portable",
+            isolated=False,
+            walls={"network": "not enforced"},
+            clock="wall",
+            toolchains={"python": "python 3.11"},
+        ),
+        versions={"proctor": "0"},
+        created="2026-01-01T00:00:00+00:00",
+        host="here",
+    )
+    return lambda **changes: msgspec.structs.replace(one, **changes)
+
+
+@pytest.fixture(scope="session")
+def receipt() -> Callable[..., Receipt]:
+    """Return a function that makes receipts of one task's samples."""
+    task = Task(task_id="a", entry_point="f", tests=Assertions(targets=["f(1) == 2"]))
+
+    def make(sample: int = 0, bucket: Bucket = Bucket.PASSED, **changes: Any) -> Receipt:
+        verdict: Verdict = Failed(bucket=bucket, detail=f"it is {bucket}")
+        if bucket is Bucket.PASSED:
+            verdict = Passed()
+        elif OUTCOMES[bucket] is None:
+            verdict = Unscored(bucket=bucket, reason=f"it is {bucket}")
+        made = receipt_of(
+            task=task,
+            completion=Completion(task_id="a", sample=sample, id=f"0_s{sample}", completion="x"),
+            extraction=Extraction(code="x", rule="whole"),
+            program=Program(source="x"),
+            judgement=Judgement(verdict=verdict),
+            enforcement=Enforcement(
+                tier="portable", isolated=False, walls={}, clock="wall", toolchains={}
+            ),
+        )
+        return msgspec.structs.replace(made, **changes)
+
+    return make

@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError
-from proctor.lines import Line
+from proctor.lines import Line, brief
 from proctor.models.recorded import Recorded
-from proctor.receipt import Receipt
 from proctor.store import RECEIPTS, read_journal
 from proctor.task import Benchmark
-from proctor.verdict import Outcome
+from proctor.verdict import Bucket, Outcome
 
 FIELDS = (
     "passed",
@@ -25,7 +24,9 @@ FIELDS = (
     "result",
     "outcome",
 )
-YES, NO = ("pass", "passed", "true", "accepted", "ac", "ok"), ("fail", "false", "error", "timeout")
+YES = ("pass", "passed", "true", "accepted", "ac", "ok")
+NO = ("fail", "false", "error", "timeout", "timed out", "wrong", "assert", "syntax")
+MAX_REASON = 1024
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,19 +67,44 @@ class Recording(msgspec.Struct, frozen=True):
     reason: str
 
 
-def recordings(
-    against: str, samples: Recorded, benchmark: Benchmark
-) -> dict[tuple[str, int], Recording]:
-    """Read recorded verdicts from a field of the samples file, or from a file of their own."""
+Recordings = dict[tuple[str, int], Recording]
+
+
+def recordings(against: str, samples: Recorded, benchmark: Benchmark) -> Recordings:
+    """Read recorded verdicts from a field of the samples file, or from a file of their own.
+
+    Rows of a file of verdicts belong to a task's samples in order, or by their field `sample`.
+    """
     path = Path(against)
-    source, field = (Recorded(path), None) if path.exists() else (samples, against)
-    verdicts: dict[tuple[str, int], Recording] = {}
+    if not path.is_file():
+        return _by_sample(samples, benchmark, against)
+    verdicts = _by_sample(Recorded(path), benchmark, None)
+    for task_id, number in _numbered(samples, benchmark):
+        if (task_id, number) not in verdicts:
+            raise InputError(f"--against {path}: no verdict on sample {number} of {task_id}")
+    return verdicts
+
+
+def _by_sample(source: Recorded, benchmark: Benchmark, field: str | None) -> Recordings:
+    verdicts: Recordings = {}
     counts: Counter[str] = Counter()
     for sample in source.samples(benchmark):
         number = counts[sample.task_id]
         counts[sample.task_id] += 1
+        said = sample.row.get("sample")
+        if field is None and type(said) is int:
+            number = said
+        if (sample.task_id, number) in verdicts:
+            raise sample.line.error(f"field sample: {number} of {sample.task_id} has a verdict")
         verdicts[sample.task_id, number] = _recording(sample.line, sample.row, field)
     return verdicts
+
+
+def _numbered(samples: Recorded, benchmark: Benchmark) -> Iterator[tuple[str, int]]:
+    counts: Counter[str] = Counter()
+    for sample in samples.samples(benchmark):
+        yield sample.task_id, counts[sample.task_id]
+        counts[sample.task_id] += 1
 
 
 def _recording(line: Line, row: dict[str, Any], field: str | None) -> Recording:
@@ -86,33 +112,31 @@ def _recording(line: Line, row: dict[str, Any], field: str | None) -> Recording:
     if name is None:
         raise line.error(f"none of the fields {', '.join(FIELDS)} is there")
     if name not in row:
-        raise line.error(f"field {name}, which --against names, is missing")
+        raise line.error(f"field {name}, which --against names, is missing, and it is no file")
     said = row[name]
-    reason = str(row.get("result", said))
+    reason = str(row.get("result", said))[:MAX_REASON]
     if isinstance(said, bool):
         return Recording(said, reason)
     if isinstance(said, str):
         word = said.strip().lower()
         if word in YES:
             return Recording(True, reason)
-        if word.startswith(NO) or word.startswith(("timed out", "wrong", "assert", "syntax")):
+        if word.startswith(NO):
             return Recording(False, reason)
-    raise line.error(f"field {name}: {said!r} is not a verdict")
+    raise line.error(f"field {name}: {brief(said)} is not a verdict")
 
 
-def compare(run_dir: Path, verdicts: dict[tuple[str, int], Recording]) -> Agreement:
+def compare(run_dir: Path, verdicts: Recordings) -> Agreement:
     """Hold a run's receipts against recorded verdicts."""
     table: Counter[tuple[bool, bool]] = Counter()
     unscored = 0
     differences: list[Difference] = []
-    for receipt in _receipts(run_dir):
-        key = (receipt.task_id, receipt.sample)
-        if key not in verdicts:
-            raise InputError(f"--against: no verdict on sample {key[1]} of {key[0]}")
+    for receipt in read_journal(run_dir / RECEIPTS, _Judged):
         if receipt.outcome is None:
             unscored += 1
             continue
-        theirs, ours = verdicts[key], receipt.outcome is Outcome.PASS
+        theirs = verdicts[receipt.task_id, receipt.sample]
+        ours = receipt.outcome is Outcome.PASS
         table[theirs.passed, ours] += 1
         if theirs.passed is not ours:
             differences.append(_difference(receipt, theirs, ours=ours))
@@ -127,7 +151,17 @@ def compare(run_dir: Path, verdicts: dict[tuple[str, int], Recording]) -> Agreem
     )
 
 
-def _difference(receipt: Receipt, theirs: Recording, *, ours: bool) -> Difference:
+class _Judged(msgspec.Struct, frozen=True):
+    """The few fields of a receipt that are needed here."""
+
+    task_id: str
+    sample: int
+    outcome: Outcome | None
+    bucket: Bucket
+    detail: str
+
+
+def _difference(receipt: _Judged, theirs: Recording, *, ours: bool) -> Difference:
     return Difference(
         task_id=receipt.task_id,
         sample=receipt.sample,
@@ -137,10 +171,6 @@ def _difference(receipt: Receipt, theirs: Recording, *, ours: bool) -> Differenc
         bucket=receipt.bucket,
         detail=receipt.detail,
     )
-
-
-def _receipts(run_dir: Path) -> Iterator[Receipt]:
-    yield from read_journal(run_dir / RECEIPTS, Receipt)
 
 
 def lines(agreement: Agreement, show: int) -> Iterable[str]:

@@ -1,7 +1,9 @@
 """Exactly what the model said, how it was asked, and why it stopped."""
 
 import hashlib
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -43,6 +45,8 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float | None = None
     model: str | None = None
     used_gpu: bool | None = None
+    more: Mapping[str, Any] = {}
+    """Fields of a samples file that we do not know; they are kept."""
     schema: int = 1
 
     @property

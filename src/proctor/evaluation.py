@@ -1,25 +1,30 @@
 """One run from beginning to end: what is asked for, a folder for it, receipts, a summary."""
 
+import hashlib
 import socket
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from proctor.completion import Completion, Sampling
-from proctor.errors import InputError
+from proctor.errors import InputError, boundary
+from proctor.lines import encode
 from proctor.models import Model
 from proctor.receipt import Manifest, Receipt, versions
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Limits, Sandbox
-from proctor.store import RECEIPTS, RunDirectory, read_journal
-from proctor.summary import Brief, Summary, summarize
+from proctor.store import COMPLETIONS, RECEIPTS, Key, RunDirectory, Samples, read_journal
+from proctor.summary import Summary, check_ks, summarize
 from proctor.task import Benchmark
 
 Watch = Callable[[Receipt], None]
-SHOWN_MISSING = 10
+SHOWN_MISSING = 100
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,81 +46,86 @@ def evaluate(
     out: Path | None = None,
     *,
     fresh: bool = False,
+    stop: threading.Event | None = None,
     begin: Callable[[int, int, Path], None] = lambda _, __, ___: None,
     watch: Watch = lambda _: None,
 ) -> Summary:
     """Grade every sample that has no receipt yet, and sum up.
 
     `begin` hears how many samples there are, how many are done, and where; `watch` sees every
-    receipt that is new.
+    receipt that is new. When `stop` is set, what runs is finished and saved, and then this raises
+    KeyboardInterrupt.
     """
     started = time.monotonic()
-    samples = _survey(plan)
-    manifest = _manifest(plan, sandbox, samples)
-    path = out or default_folder(manifest)
+    survey = _survey(plan)
+    manifest = _manifest(plan, sandbox, survey)
+    path = out or new_folder(manifest)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
-        done = {(b.task_id, b.sample) for b in read_journal(path / RECEIPTS, Brief)}
-        begin(samples, len(done), path)
+        done = Samples(read_journal(path / RECEIPTS, Key))
+        begin(survey.samples, len(done), path)
         grader = Grader(sandbox, plan.options)
         todo = _remaining(plan, directory, done)
-        for receipt in grade_all(grader, plan.benchmark, todo, plan.options.workers):
+        for receipt in grade_all(grader, plan.benchmark, todo, plan.options.workers, stop):
             directory.receipts.append(receipt)
+            done.add(receipt.task_id, receipt.sample)
             watch(receipt)
-        directory.receipts.sync()
-        seed = plan.sampling.seed
+        if stop is not None and stop.is_set() and len(done) < survey.samples:
+            raise KeyboardInterrupt
         seconds = round(time.monotonic() - started, 3)
-        summary = summarize(path, ks=plan.ks, seed=seed, seconds=seconds)
+        summary = summarize(path, ks=plan.ks, seed=plan.sampling.seed, seconds=seconds)
         directory.write_report(summary)
     return summary
 
 
-def _survey(plan: Plan) -> int:
+class _Survey(NamedTuple):
+    """What there is to grade."""
+
+    samples: int
+    sha256: str
+
+
+def _survey(plan: Plan) -> _Survey:
     """Go through all completions once, so that whatever is wrong with them is said at once."""
-    missing = {task.task_id for task in plan.benchmark.tasks}
-    samples = 0
+    digest = hashlib.sha256()
+    counts: Counter[str] = Counter()
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
-        missing.discard(completion.task_id)
-        samples += 1
+        counts[completion.task_id] += 1
+        digest.update(encode(completion) + b"\n")
+    name, tasks = plan.model.name, plan.benchmark.tasks
+    if not counts:
+        raise InputError(f"{name}: there are no completions in it")
+    missing = [task.task_id for task in tasks if task.task_id not in counts]
     if missing and not plan.partial:
-        names = [task.task_id for task in plan.benchmark.tasks if task.task_id in missing]
-        more = f" and {len(names) - SHOWN_MISSING} more" if len(names) > SHOWN_MISSING else ""
+        more = len(missing) - SHOWN_MISSING
+        names = ", ".join(missing[:SHOWN_MISSING]) + (f" and {more} more" if more > 0 else "")
         raise InputError(
-            f"{plan.model.name}: no completion for {len(names)} of {len(plan.benchmark.tasks)} "
-            f"tasks ({', '.join(names[:SHOWN_MISSING])}{more}); --partial scores the others"
+            f"{name}: no completion for {len(missing)} of {len(tasks)} tasks ({names}); "
+            f"--partial scores the others"
         )
-    if not samples:
-        raise InputError(f"{plan.model.name}: there are no completions in it")
-    return samples
+    check_ks(plan.ks, counts.values())
+    return _Survey(counts.total(), digest.hexdigest())
 
 
-def _remaining(
-    plan: Plan, directory: RunDirectory, done: set[tuple[str, int]]
-) -> Iterator[Completion]:
+def _remaining(plan: Plan, directory: RunDirectory, done: Samples) -> Iterator[Completion]:
     """Yield completions that have no receipt, each written down before it is graded."""
-    recorded = {
-        (old.task_id, old.sample) for old in read_journal(directory.path / "completions.jsonl", _Id)
-    }
+    written = Samples(read_journal(directory.path / COMPLETIONS, Key))
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
         key = (completion.task_id, completion.sample)
-        if key not in recorded:
+        if key not in written:
             directory.completions.append(completion)
         if key not in done:
             yield completion
 
 
-class _Id(msgspec.Struct):
-    task_id: str
-    sample: int
-
-
-def _manifest(plan: Plan, sandbox: Sandbox, samples: int) -> Manifest:
+def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
     options, rules = plan.options, plan.options.rules
     return Manifest(
         benchmark=plan.benchmark.name,
         benchmark_sha256=plan.benchmark.sha256,
         source=plan.benchmark.source,
         tasks=len(plan.benchmark.tasks),
-        samples=samples,
+        samples=survey.samples,
+        completions_sha256=survey.sha256,
         model=plan.model.name,
         sampling=plan.sampling,
         limits=plan.limits,
@@ -132,8 +142,19 @@ def _manifest(plan: Plan, sandbox: Sandbox, samples: int) -> Manifest:
     )
 
 
-def default_folder(manifest: Manifest) -> Path:
-    """Return where a run goes if nobody says: runs/BENCHMARK/MODEL/TIME."""
+def new_folder(manifest: Manifest) -> Path:
+    """Make the folder of a run that nobody named one for: runs/BENCHMARK/MODEL/TIME."""
     model = "".join(c if c.isalnum() or c in "._-" else "_" for c in manifest.model)
+    parent = Path("runs") / manifest.benchmark / model
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    return Path("runs") / manifest.benchmark / model / moment
+    with boundary(InputError, f"cannot create {parent}", "name another place with --out"):
+        parent.mkdir(parents=True, exist_ok=True)
+        path, number = parent / moment, 1
+        while True:
+            try:
+                path.mkdir()
+            except FileExistsError:  # several runs may begin within one second
+                number += 1
+                path = parent / f"{moment}-{number}"
+            else:
+                return path

@@ -6,6 +6,7 @@ that a broken file cannot eat the memory.
 """
 
 import gzip
+import hashlib
 import json
 import re
 import sys
@@ -21,6 +22,7 @@ from proctor.errors import InputError, boundary
 MAX_LINE = 64 << 20
 MAX_ARRAY = 1 << 30
 MAX_SHOWN = 80
+CHUNK = 1 << 20
 BOM = b"\xef\xbb\xbf"
 HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -103,6 +105,18 @@ def _damage(path: Path) -> tuple[type[Exception], ...]:
     return (*errors, _zstd().ZstdError) if path.suffix == ".zst" else errors
 
 
+def sha256_of(path: Path) -> str:
+    """Return the digest of a file's content, decompressed."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as file:
+        try:
+            while chunk := file.read(CHUNK):
+                digest.update(chunk)
+        except _damage(path) as error:
+            raise InputError(f"cannot read {path}: {error}") from None
+    return digest.hexdigest()
+
+
 def read_lines(path: Path) -> Iterator[Line]:
     """Yield the rows of a file: its lines, or the elements of one array."""
     with open_bytes(path) as file:
@@ -142,15 +156,16 @@ def encode(record: Any) -> bytes:
     try:
         return msgspec.json.encode(record)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_spelt_out(msgspec.to_builtins(record)))
+        return msgspec.json.encode(spelt_out(msgspec.to_builtins(record)))
 
 
-def _spelt_out(value: Any) -> Any:
+def spelt_out(value: Any) -> Any:
+    """Return a plain value with text that can be written as UTF-8."""
     match value:
         case str():
             return value.encode("utf-8", "backslashreplace").decode()
         case dict():
-            return {_spelt_out(key): _spelt_out(item) for key, item in value.items()}
+            return {spelt_out(key): spelt_out(item) for key, item in value.items()}
         case list() | tuple():
-            return [_spelt_out(item) for item in value]
+            return [spelt_out(item) for item in value]
     return value

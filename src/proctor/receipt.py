@@ -5,12 +5,14 @@ import platform
 import socket
 from collections.abc import Mapping, Sequence
 from importlib import metadata
+from typing import Any, NamedTuple
 
 import msgspec
 
 from proctor.completion import Completion, Sampling
 from proctor.extraction import Extraction, NoCode
 from proctor.judge import Judgement
+from proctor.lines import encode
 from proctor.program import Program
 from proctor.sandbox import KIB, Enforcement, Limits, Usage
 from proctor.task import Task
@@ -61,7 +63,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
 
 
-def _how(extraction: Extraction | NoCode) -> dict[str, str]:
+def how(extraction: Extraction | NoCode) -> dict[str, str]:
+    """Say which rule found the code, or why there is none."""
     match extraction:
         case Extraction(rule=rule):
             return {"rule": rule}
@@ -98,7 +101,7 @@ def receipt_of(
         language=task.language,
         toolchain=enforcement.toolchains.get(task.language, ""),
         limits=task.limits,
-        extraction=_how(extraction),
+        extraction=how(extraction),
         code=code,
         completion_sha256=completion.sha256,
         program_sha256=None if program is None else program.sha256,
@@ -121,6 +124,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     samples: int
     """How many samples the run has when it is complete."""
+    completions_sha256: str
+    """Digest of all of them in order: a file of the same name may hold other samples."""
     model: str
     sampling: Sampling
     strategy: str = "standard"
@@ -139,18 +144,38 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     schema: int = SCHEMA
 
-    def differs(self, other: "Manifest") -> str | None:
+    def differs(self, other: "Manifest") -> "Mismatch | None":
         """Return the first field in which another run is not this one, if there is any."""
-        for field in self.__struct_fields__:
-            if field not in CIRCUMSTANCES and getattr(self, field) != getattr(other, field):
-                return field
-        return None
+        return _mismatch("", self.identity(), other.identity())
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything but the circumstances, as it comes out of a file."""
+        fields = msgspec.json.decode(encode(self))
+        return {name: value for name, value in fields.items() if name not in CIRCUMSTANCES}
 
     @property
     def sha256(self) -> str:
         """Digest of everything but the circumstances."""
-        identity = msgspec.structs.replace(self, **dict.fromkeys(CIRCUMSTANCES, ""))
-        return hashlib.sha256(msgspec.json.encode(identity, order="sorted")).hexdigest()
+        return hashlib.sha256(encode(dict(sorted(self.identity().items())))).hexdigest()
+
+
+class Mismatch(NamedTuple):
+    """A field, as in `enforcement.tier`, that two manifests have different values for."""
+
+    field: str
+    ours: Any
+    theirs: Any
+
+
+def _mismatch(field: str, ours: Any, theirs: Any) -> Mismatch | None:
+    if not (isinstance(ours, dict) and isinstance(theirs, dict)):
+        return None if ours == theirs else Mismatch(field, ours, theirs)
+    for name in {**ours, **theirs}:
+        path = f"{field}.{name}" if field else name
+        found = _mismatch(path, ours.get(name), theirs.get(name))
+        if found is not None:
+            return found
+    return None
 
 
 def versions() -> dict[str, str]:

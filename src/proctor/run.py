@@ -12,10 +12,10 @@ from proctor.completion import Completion, StopReason
 from proctor.extraction import Extraction, NoCode, extract
 from proctor.judge import Judge, Judgement, Rules
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
-from proctor.receipt import Receipt, receipt_of
+from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
 from proctor.task import Benchmark, Task
-from proctor.verdict import Bucket, Failed, Unscored
+from proctor.verdict import Bucket, Failed
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]
@@ -51,15 +51,24 @@ class Grader:
             verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
             return self._receipt(task, completion, extraction, None, Judgement(verdict=verdict))
         program = self._program(task, completion, extraction)
-        if not self._options.reuse:
+
+        def run() -> Receipt:
             judgement = self._judge.judge(task, program)
             return self._receipt(task, completion, extraction, program, judgement)
-        key = (task.task_id, program.sha256)
-        first, judgement = self._seen.once(
-            key, completion.sample, lambda: self._judge.judge(task, program)
+
+        if not self._options.reuse:
+            return run()
+        receipt, own = self._seen.once((task.sha256, program.sha256), run)
+        if own:
+            return receipt
+        return msgspec.structs.replace(
+            receipt,
+            sample=completion.sample,
+            reused_from=receipt.sample,
+            completion_sha256=completion.sha256,
+            extraction=how(extraction),
+            code=extraction.code,
         )
-        receipt = self._receipt(task, completion, extraction, program, judgement)
-        return msgspec.structs.replace(receipt, reused_from=first)
 
     def _extraction(self, task: Task, completion: Completion) -> Extraction | NoCode:
         if completion.whole or self._options.extract == "never":
@@ -93,52 +102,65 @@ class Grader:
 
 
 class Seen:
-    """Judgements of programs, so that identical ones of one task are run once."""
+    """Receipts of programs, so that identical ones of one task are run once."""
 
     def __init__(self) -> None:
-        self._judgements: OrderedDict[Key, tuple[int, Future[Judgement]]] = OrderedDict()
+        self._receipts: OrderedDict[Key, Future[Receipt]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def once(
-        self, key: Key, sample: int, judge: Callable[[], Judgement]
-    ) -> tuple[int | None, Judgement]:
-        """Return the judgement on a program, and which sample's it is if not this one's."""
+    def once(self, key: Key, run: Callable[[], Receipt]) -> tuple[Receipt, bool]:
+        """Return the receipt of the first sample with this program, and whether it was run now."""
         with self._lock:
-            first, future = self._judgements.get(key, (None, None))
-            if future is None:
-                mine: Future[Judgement] = Future()
-                self._judgements[key] = (sample, mine)
-                if len(self._judgements) > REMEMBERED:
-                    self._judgements.popitem(last=False)
-        if future is not None:
-            judgement = future.result()
-            if not isinstance(judgement.verdict, Unscored):
-                return first, judgement
-            return None, judge()  # what failed on our side is worth another try
+            first = self._receipts.get(key)
+            if first is None:
+                mine = self._receipts[key] = Future[Receipt]()
+                if len(self._receipts) > REMEMBERED:
+                    self._receipts.popitem(last=False)
+        if first is not None:
+            receipt = first.result()
+            # What failed on our side is worth another try.
+            return (run(), True) if receipt.outcome is None else (receipt, False)
         try:
-            mine.set_result(judge())
+            mine.set_result(run())
         except BaseException as error:
             mine.set_exception(error)
             raise
-        return None, mine.result()
+        return mine.result(), True
 
 
 def grade_all(
-    grader: Grader, benchmark: Benchmark, completions: Iterable[Completion], workers: int
+    grader: Grader,
+    benchmark: Benchmark,
+    completions: Iterable[Completion],
+    workers: int,
+    stop: threading.Event | None = None,
 ) -> Iterator[Receipt]:
     """Grade a stream of completions on several workers and yield receipts as they come.
 
-    Never more than a few completions are taken ahead. When the caller stops listening, samples
-    that are being graded are finished and no new one is begun.
+    Never more than a few completions are taken ahead. When `stop` is set or the caller stops
+    listening, samples that are being graded are finished and no new one is begun; only a
+    KeyboardInterrupt does not wait for them.
     """
+    stop = stop or threading.Event()
     tasks = {task.task_id: task for task in benchmark.tasks}
     running: set[Future[Receipt]] = set()
-    with ThreadPoolExecutor(workers, thread_name_prefix="grader") as pool:
+    patient = True
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="grader")
+    try:
         for completion in completions:
             if len(running) >= 2 * workers:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
+            if stop.is_set():
+                break
             running.add(pool.submit(grader.grade, tasks[completion.task_id], completion))
         while running:
+            if stop.is_set():
+                running = {future for future in running if not future.cancel()}
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
+    except KeyboardInterrupt:
+        patient = False
+        raise
+    finally:
+        pool.shutdown(wait=patient, cancel_futures=True)

@@ -44,10 +44,18 @@ def _settings_file() -> Path | None:
     named = os.environ.get("PROCTOR_CONFIG")
     if named:
         return Path(named)
-    for path in (Path("proctor.toml"), Path.home() / ".config" / "proctor" / "proctor.toml"):
-        if path.is_file():
+    for path in (Path("proctor.toml"), home(".config", "proctor", "proctor.toml")):
+        if path is not None and path.is_file():
             return path
     return None
+
+
+def home(*parts: str) -> Path | None:
+    """Return a path in the user's home folder, None for a user without one."""
+    try:
+        return Path.home().joinpath(*parts)
+    except RuntimeError:
+        return None
 
 
 def default_workers() -> int:

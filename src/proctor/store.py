@@ -1,22 +1,23 @@
 """Run directories: manifest first, receipts as they come, the report last.
 
 Every file is safe against a kill at any moment. A manifest or report is written beside its place
-and moved there, so it is whole or absent. Receipts and completions are appended line by line and
-synced in batches; a last line that was torn is cut off when the run is opened again, and its
-sample is simply run again.
+and moved there, so it is whole or absent. Receipts and completions are appended line by line, each
+handed to the system at once and all of them synced in batches; a last line that was torn is cut
+off when the run is opened again, and its sample is simply run again.
 """
 
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 import msgspec
 
 from proctor.errors import InputError, StoreError, boundary
+from proctor.lines import brief, encode
 from proctor.receipt import Manifest
 
 MANIFEST, COMPLETIONS, RECEIPTS, REPORT = (
@@ -25,8 +26,10 @@ MANIFEST, COMPLETIONS, RECEIPTS, REPORT = (
     "receipts.jsonl",
     "report.json",
 )
+BESIDE = ".new"
 SYNC_SECONDS = 1.0
 BLOCK = 1 << 16
+GO_ON = "what was graded is kept, and the same command goes on from there"
 
 Record = TypeVar("Record")
 
@@ -36,30 +39,35 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with boundary(StoreError, f"cannot write {path}"):
-            self._file = path.open("ab")
+        with self._boundary():
+            self._file = path.open("ab", buffering=0)
             self._repair()
-        self._encoder = msgspec.json.Encoder()
         self._synced = time.monotonic()
 
     def append(self, record: Any) -> None:
-        """Add one record; it is on the disk after at most a second and some."""
-        with boundary(StoreError, f"cannot write {self._path}"):
-            self._file.write(self._encoder.encode(record) + b"\n")
-            if time.monotonic() - self._synced > SYNC_SECONDS:
-                self.sync()
+        """Add one record; the system has it when this returns, the disk with the next sync."""
+        rest = encode(record) + b"\n"
+        with self._boundary():
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self.sync()
 
     def sync(self) -> None:
         """Wait until all that was appended is on the disk."""
-        with boundary(StoreError, f"cannot write {self._path}"):
-            self._file.flush()
+        with self._boundary():
             os.fsync(self._file.fileno())
         self._synced = time.monotonic()
 
     def close(self) -> None:
         """Sync and close."""
-        self.sync()
-        self._file.close()
+        try:
+            self.sync()
+        finally:
+            self._file.close()
+
+    def _boundary(self) -> Any:
+        return boundary(StoreError, f"cannot write {self._path}", GO_ON)
 
     def _repair(self) -> None:
         """Cut off a last line that has no end."""
@@ -89,19 +97,54 @@ def read_journal(path: Path, kind: type[Record]) -> Iterator[Record]:
                 return
             try:
                 yield decoder.decode(line)
-            except msgspec.DecodeError as error:
+            except ValueError as error:
                 raise StoreError(f"{path}, line {number}: {error}") from None
+
+
+class Key(msgspec.Struct, frozen=True):
+    """Which sample a line of a journal is about."""
+
+    task_id: str
+    sample: Annotated[int, msgspec.Meta(ge=0, lt=1 << 28)]
+
+
+class Samples:
+    """A set of samples, one byte each: there may be millions."""
+
+    def __init__(self, keys: Iterable[Key] = ()) -> None:
+        self._marks: dict[str, bytearray] = {}
+        self._count = 0
+        for key in keys:
+            self.add(key.task_id, key.sample)
+
+    def add(self, task_id: str, sample: int) -> None:
+        """Put one in."""
+        marks = self._marks.setdefault(task_id, bytearray())
+        marks.extend(bytes(max(0, sample + 1 - len(marks))))
+        self._count += not marks[sample]
+        marks[sample] = 1
+
+    def __contains__(self, key: tuple[str, int]) -> bool:
+        task_id, sample = key
+        marks = self._marks.get(task_id, b"")
+        return sample < len(marks) and bool(marks[sample])
+
+    def __len__(self) -> int:
+        return self._count
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
-    with boundary(StoreError, f"cannot write {path}"):
-        beside = path.with_name(path.name + ".new")
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+    beside = path.with_name(path.name + BESIDE)
+    with boundary(StoreError, f"cannot write {path}", GO_ON):
+        try:
+            with beside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -114,14 +157,15 @@ class RunDirectory:
 
     def __init__(self, path: Path, manifest: Manifest, *, fresh: bool = False) -> None:
         self.path = path
-        with boundary(StoreError, f"cannot create {path}"):
+        with boundary(InputError, f"cannot use {path} as a run directory"):
             path.mkdir(parents=True, exist_ok=True)
-        self._lock = self._hold()
-        if fresh:
-            self._empty()
-        self.manifest = self._agree(manifest)
-        self.completions = Journal(path / COMPLETIONS)
-        self.receipts = Journal(path / RECEIPTS)
+            self._lock = os.open(path, os.O_RDONLY)
+            try:
+                self._hold()
+                self._settle(manifest, fresh=fresh)
+            except BaseException:
+                os.close(self._lock)
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -132,9 +176,13 @@ class RunDirectory:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.completions.close()
-        self.receipts.close()
-        os.close(self._lock)
+        try:
+            self.completions.close()
+        finally:
+            try:
+                self.receipts.close()
+            finally:
+                os.close(self._lock)
 
     def write_report(self, report: Any) -> None:
         """Write the report, which says by being there that the run is complete."""
@@ -142,22 +190,40 @@ class RunDirectory:
         self.receipts.sync()
         write_whole(self.path / REPORT, pretty(report))
 
-    def _hold(self) -> int:
+    def _hold(self) -> None:
         """Lock the folder itself: the lock goes with the process and leaves no file behind."""
-        with boundary(StoreError, f"cannot open {self.path}"):
-            folder = os.open(self.path, os.O_RDONLY)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{self.path} is in use by another process") from None
         except OSError:
-            os.close(folder)
-            raise StoreError(f"{self.path} is in use by another process") from None
-        return folder
+            pass  # a file system without locks, as some that are shared over a network
 
-    def _empty(self) -> None:
-        if any(self.path.iterdir()) and not (self.path / MANIFEST).exists():
-            raise InputError(f"--fresh: {self.path} holds files but no run, so it is left alone")
-        for name in (REPORT, RECEIPTS, COMPLETIONS, MANIFEST):
+    def _settle(self, manifest: Manifest, *, fresh: bool) -> None:
+        """Begin a run here, or go on with the one that is here."""
+        for name in (MANIFEST, REPORT):  # somebody was killed in the middle of `write_whole`
+            (self.path / (name + BESIDE)).unlink(missing_ok=True)
+        self.manifest = self._start_over(manifest) if fresh else self._agree(manifest)
+        self.completions = Journal(self.path / COMPLETIONS)
+        try:
+            self.receipts = Journal(self.path / RECEIPTS)
+        except BaseException:
+            self.completions.close()
+            raise
+
+    def _start_over(self, manifest: Manifest) -> Manifest:
+        """Put a new run in the place of an old one; nothing that is no run's is touched."""
+        if any(self.path.iterdir()):
+            try:
+                read_manifest(self.path)
+            except InputError:
+                raise InputError(
+                    f"--fresh: {self.path} holds files but no run, so it is left alone"
+                ) from None
+        for name in (REPORT, RECEIPTS, COMPLETIONS):
             (self.path / name).unlink(missing_ok=True)
+        write_whole(self.path / MANIFEST, pretty(manifest))
+        return manifest
 
     def _agree(self, manifest: Manifest) -> Manifest:
         """Write the manifest, or check that the one that is there is of the same run."""
@@ -168,11 +234,11 @@ class RunDirectory:
             write_whole(there, pretty(manifest))
             return manifest
         old = read_manifest(self.path)
-        field = manifest.differs(old)
-        if field is not None:
-            was, now = getattr(old, field), getattr(manifest, field)
+        found = manifest.differs(old)
+        if found is not None:
             raise InputError(
-                f"{self.path} belongs to another run: its {field} is {was!r}, not {now!r}; "
+                f"{self.path} belongs to another run: its {found.field} is "
+                f"{brief(found.theirs)}, not {brief(found.ours)}; "
                 f"name another --out, or start over with --fresh"
             )
         (self.path / REPORT).unlink(missing_ok=True)
@@ -185,10 +251,10 @@ def read_manifest(path: Path) -> Manifest:
         content = (path / MANIFEST).read_bytes()
     try:
         return msgspec.json.decode(content, type=Manifest)
-    except msgspec.DecodeError as error:
-        raise InputError(f"{path / MANIFEST}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path / MANIFEST} is not the manifest of a run: {error}") from None
 
 
 def pretty(record: Any) -> bytes:
     """Return a record as JSON for people, always the same for the same record."""
-    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+    return msgspec.json.format(encode(record), indent=2) + b"\n"

@@ -1,7 +1,7 @@
 """What a run found out, from its manifest and receipts alone."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
@@ -99,7 +99,13 @@ def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
 def _estimates(tallies: Sequence[Tally], ks: Sequence[int], seed: int) -> dict[str, Estimate]:
     """Estimate pass@k for the k that were asked for, else for those that all tasks allow."""
     ns = [tally.scored + tally.unscored for tally in tallies]
-    for k in ks:
-        if ns and k > max(ns):
-            raise InputError(f"--k {k}: no task has more than {max(ns)} samples")
+    check_ks(ks, ns)
     return {str(k): estimate(tallies, k, seed=seed) for k in ks or default_ks(ns)}
+
+
+def check_ks(ks: Sequence[int], ns: Collection[int]) -> None:
+    """Refuse a k that no task has enough samples for."""
+    most = max(ns, default=0)
+    for k in ks:
+        if ns and k > most:
+            raise InputError(f"--k {k}: no task has more than {most} samples")

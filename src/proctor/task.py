@@ -1,7 +1,7 @@
 """What is asked and how it is checked: Benchmark, Task and the kinds of tests."""
 
 import hashlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -107,7 +107,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Where the tasks were read from: a file, a package."""
     aliases: Mapping[str, str] = {}
     """Other spellings of task ids that samples files use."""
-    beyond: Set[str] = frozenset()
+    beyond: frozenset[str] = frozenset()
     """Ids of tasks that exist but were not asked for; their samples are passed over."""
 
     @property
@@ -144,4 +144,6 @@ def _ordered(value: Any) -> Any:
             return type(value).__name__, [_ordered(item) for item in value]
         case set() | frozenset():
             return type(value).__name__, sorted(repr(_ordered(item)) for item in value)
+        case int() if not isinstance(value, bool):
+            return hex(value)  # long integers have no repr
     return value

@@ -57,9 +57,7 @@ def test_names_that_only_the_solution_defines_are_stand_ins(judge):
         "        self.left = self.right = None\n"
         "def f(node):\n    return 0 if node is None else 1 + f(node.left) + f(node.right)\n"
     )
-    found = verdict_of(
-        judge, source, "f(root) == 2", setup="root = Node(1)\nroot.left = Node(2)\n"
-    )
+    found = verdict_of(judge, source, "f(root) == 2", setup="root = Node(1)\nroot.left = Node(2)\n")
     assert isinstance(found.verdict, Passed)
     assert found.judged == "apart"
 
@@ -78,7 +76,9 @@ def test_helpers_of_the_prompt_are_the_tests_own(judge):
 
 
 def test_a_builtin_cannot_be_replaced_under_the_test(judge):
-    source = "def sorted(x):\n    return [1, 2]\ndef len(x):\n    return 2\ndef f(x):\n    return []\n"
+    source = (
+        "def sorted(x):\n    return [1, 2]\ndef len(x):\n    return 2\ndef f(x):\n    return []\n"
+    )
     found = verdict_of(judge, source, "sorted(f(1)) == [1, 2]", "len(f(1)) == 2")
     assert found.verdict.score == 0
 
@@ -170,7 +170,9 @@ def test_early_stop_leaves_the_rest_alone(sandbox):
 
 
 def test_a_pass_by_asking_the_candidates_object_needs_a_reference_that_does_the_same(judge):
-    liar = "class C:\n    def __contains__(self, x):\n        return True\ndef f():\n    return C()\n"
+    liar = (
+        "class C:\n    def __contains__(self, x):\n        return True\ndef f():\n    return C()\n"
+    )
     plain = "def f():\n    return [3, 4]\n"
     believed = verdict_of(judge, liar, "3 in f()", entry_point="f")
     assert isinstance(believed.verdict, Passed)
@@ -249,8 +251,8 @@ def test_leaving_politely_after_forging_a_result_is_not_a_pass(judge):
     source = (
         "import os, struct\n"
         "def f(name):\n"
-        "    for kind, data in ((22, b'{\"why\":\"passed\",\"detail\":\"\"}'),\n"
-        "                       (23, b'{\"ending\":null,\"notes\":[],\"token\":\"\"}')):\n"
+        '    for kind, data in ((22, b\'{"why":"passed","detail":""}\'),\n'
+        '                       (23, b\'{"ending":null,"notes":[],"token":""}\')):\n'
         "        os.write(3, struct.pack('<IBI', len(data), kind, 0) + data)\n"
         "    os._exit(0)\n"
     )
@@ -314,6 +316,8 @@ def test_with_and_without_an_examiner_the_verdict_is_the_same(judge, data, monke
         for source in (row["prompt"] + row["canonical_solution"], *wrong_versions(row)):
             program = Program(source=source)
             exam = judge._exam(task)
-            reduced = judge._talk(exam, program, exam.questions)
-            examined = judge._talk(exam, program, None)
+            if exam.questions is None:
+                continue
+            reduced = judge._compare(exam, program, exam.questions)
+            examined = judge._examine(exam, program)
             assert outcomes(reduced) == outcomes(examined), (row["task_id"], source)

@@ -117,7 +117,8 @@ def test_small_constants_are_folded(text, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["'a' * 10**6", "10**9 * 'a'", "1 / 0", "9**9**9", "2**64 * 2**64 * 3", "[0] * -1 + 'a'"]
+    "text",
+    ["'a' * 10**6", "10**9 * 'a'", "1 / 0", "9**9**9", "2**64 * 2**64 * 3", "[0] * -1 + 'a'"],
 )
 def test_folding_never_grows_nor_raises_anything_else(text):
     with pytest.raises(NotPlainError):
@@ -127,7 +128,9 @@ def test_folding_never_grows_nor_raises_anything_else(text):
 def test_most_of_the_real_benchmarks_needs_no_examiner(data):
     rows = [json.loads(line) for line in gzip.open(data / "humaneval" / "HumanEval.jsonl.gz")]
     tasks = [
-        Task(task_id=r["task_id"], entry_point=r["entry_point"], tests=CheckFunction(code=r["test"]))
+        Task(
+            task_id=r["task_id"], entry_point=r["entry_point"], tests=CheckFunction(code=r["test"])
+        )
         for r in rows
     ]
     assert sum(reduce(task) is not None for task in tasks) >= 149

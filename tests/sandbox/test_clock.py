@@ -8,7 +8,7 @@ import time
 import pytest
 
 from proctor.sandbox import Limits
-from proctor.sandbox.clock import Load, Stopwatch, load_of
+from proctor.sandbox.clock import Load, Stopwatch, load_below
 
 
 class Machine:
@@ -16,7 +16,7 @@ class Machine:
 
     def __init__(self, monkeypatch) -> None:
         self.now = 100.0
-        self.load: Load | None = Load(0.0, 0.0, 1)
+        self.load: Load | None = Load(0.0, 0.0, 1, 0)
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
     def watch(self, **limits) -> Stopwatch:
@@ -24,10 +24,11 @@ class Machine:
         watch.start()
         return watch
 
-    def passes(self, seconds: float, *, delay: float = 0.0, cpu: float = 0.0, processes: int = 1):
+    def passes(self, seconds, *, delay=0.0, cpu=0.0, processes=1, memory=0):
         self.now += seconds
         if self.load is not None:
-            self.load = Load(self.load.delay_seconds + delay, self.load.cpu_seconds + cpu, processes)
+            delay, cpu = self.load.delay_seconds + delay, self.load.cpu_seconds + cpu
+            self.load = Load(delay, cpu, processes, memory)
 
 
 @pytest.fixture
@@ -96,6 +97,12 @@ def test_too_many_processes_are_noticed(machine):
     assert watch.expired() == "processes"
 
 
+def test_memory_of_all_processes_together_is_noticed(machine):
+    watch = machine.watch(memory_bytes=1000)
+    machine.passes(0.2, memory=1001)
+    assert watch.expired() == "memory"
+
+
 def test_without_the_kernels_word_the_wall_clock_is_left(machine):
     machine.load = None
     watch = machine.watch(wall_seconds=2, cpu_seconds=1)
@@ -126,13 +133,14 @@ def test_the_kernel_tells_of_a_whole_tree():
     try:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
-            load = load_of(process.pid)
-            if load and load.processes == 2 and load.cpu_seconds >= 0.25:
+            load = load_below(process.pid)
+            if load and load.processes == 1 and load.cpu_seconds >= 0.25:
                 break
             time.sleep(0.05)
-        assert load.processes == 2
+        assert load.processes == 1
         assert load.cpu_seconds >= 0.25
     finally:
         os.killpg(process.pid, 9)
         process.wait()
-    assert load_of(process.pid) is None
+    assert load_below(process.pid) is None
+    assert load.memory_bytes > 1_000_000

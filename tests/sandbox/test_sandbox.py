@@ -184,7 +184,9 @@ def test_a_session_keeps_its_files_and_nothing_else(sandbox):
     try:
         session.write("data/in.txt", b"41")
         first = session.exec(
-            Program(source="n = int(open('data/in.txt').read())\nopen('out', 'w').write(str(n + 1))\n")
+            Program(
+                source="n = int(open('data/in.txt').read())\nopen('out', 'w').write(str(n + 1))\n"
+            )
         )
         assert first.ending == Exited(0)
         assert session.read("out") == b"42"

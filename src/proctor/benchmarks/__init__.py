@@ -6,19 +6,26 @@ data folder of the settings, a package that carries it, the cache of earlier dow
 downloaded unless asked for by `proctor benchmarks NAME --download`.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
 from proctor.benchmarks import humaneval, mbpp, tasks_file
-from proctor.errors import InputError
-from proctor.lines import Line, open_bytes, read_lines
+from proctor.errors import InputError, boundary
+from proctor.lines import Line, brief, read_lines, sha256_of, spelt_out
+from proctor.settings import home
 from proctor.task import Benchmark, Task
 
-CHUNK = 1 << 20
+Read = Callable[[Line], Task]
+Alias = Callable[[str], list[str]]
+
+
+def no_alias(task_id: str) -> list[str]:
+    """Return no other spelling of a task's id."""
+    del task_id
+    return []
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,10 +40,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     sha256: str
     """Of the uncompressed content."""
-    load: Callable[[Iterable[Line]], list[Task]]
+    read: Read
     package: tuple[str, str] | None = None
     """A Python package that carries the file, and the extra that installs it."""
-    alias: Callable[[str], list[str]] = lambda _: []
+    alias: Alias = no_alias
     """Other spellings of a task id that samples files use."""
 
 
@@ -54,7 +61,7 @@ TABLE = {
             url=f"{GITHUB}/openai/human-eval/{HUMAN_EVAL_COMMIT}/data/HumanEval.jsonl.gz",
             licence="MIT",
             sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
-            load=humaneval.load,
+            read=humaneval.read,
             package=("human_eval", "humaneval"),
         ),
         Source(
@@ -65,7 +72,7 @@ TABLE = {
             url=f"{GITHUB}/google-research/google-research/master/mbpp/mbpp.jsonl",
             licence="CC BY 4.0",
             sha256="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
-            load=mbpp.load,
+            read=mbpp.read,
             alias=mbpp.aliases,
         ),
         Source(
@@ -76,7 +83,7 @@ TABLE = {
             url=f"{GITHUB}/google-research/google-research/master/mbpp/sanitized-mbpp.json",
             licence="CC BY 4.0",
             sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
-            load=mbpp.load,
+            read=mbpp.read,
             alias=mbpp.aliases,
         ),
     )
@@ -86,24 +93,28 @@ TABLE = {
 def load(name: str, data: Path | None = None, folder: Path | None = None) -> Benchmark:
     """Return a benchmark by its name or by the path of a tasks file."""
     source = TABLE.get(name)
-    if source is None:
-        path = Path(name)
+    if source is not None:
+        return _load(name, find(source, data, folder), source.read, source.alias)
+    path = Path(name)
+    with boundary(InputError, f"cannot read {name}"):
         if not path.exists():
             known = ", ".join(TABLE)
             raise InputError(f"{name}: no such benchmark or tasks file; known are {known}")
-        return _checked(path.name.partition(".")[0], path, _load_for(path))
-    path = find(source, data, folder)
-    return _checked(name, path, source.load, source.alias)
+    if data is not None:
+        raise InputError(f"--data {data}: {name} is a file itself and needs no other")
+    return _load(spelt_out(path.name).partition(".")[0], path, *_shape_of(path))
 
 
 def find(source: Source, data: Path | None = None, folder: Path | None = None) -> Path:
     """Return the file of a benchmark, or say where it could come from."""
-    if data is not None:
-        return _within(data, source) or data
-    for place in (folder, _package_folder(source), cache_folder()):
+    if data is not None and not data.is_dir():
+        return data
+    for place in (folder, _package_folder(source), cache_folder()) if data is None else (data,):
         found = None if place is None else _within(place, source)
         if found is not None:
             return found
+    if data is not None:
+        raise InputError(f"--data {data}: there is no {source.file} in it")
     install = f"pip install 'proctor[{source.package[1]}]', or " if source.package else ""
     raise InputError(
         f"{source.name}: {source.file} is not on this machine; {install}"
@@ -113,21 +124,15 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
 
 def is_pinned(path: Path, source: Source) -> bool:
     """Say whether a file is the very one that the table names."""
-    digest = hashlib.sha256()
-    with open_bytes(path) as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest() == source.sha256
+    return sha256_of(path) == source.sha256
 
 
-def cache_folder() -> Path:
+def cache_folder() -> Path | None:
     """Return where downloads are kept."""
-    return Path.home() / ".cache" / "proctor" / "data"
+    return home(".cache", "proctor", "data")
 
 
 def _within(place: Path, source: Source) -> Path | None:
-    if not place.is_dir():
-        return None
     for folder in (place, place / source.name, place / source.name.partition("-")[0]):
         for suffix in ("", ".gz", ".zst"):
             if (folder / (source.file + suffix)).is_file():
@@ -140,36 +145,29 @@ def _package_folder(source: Source) -> Path | None:
     return Path(spec.origin).parent / "data" if spec and spec.origin else None
 
 
-def _load_for(path: Path) -> Callable[[Iterable[Line]], list[Task]]:
-    """Choose a loader by the fields of the first row."""
+def _shape_of(path: Path) -> tuple[Read, Alias]:
+    """Tell the shape of a file's rows by the fields of the first."""
     first = next(iter(read_lines(path)), None)
-    if first is None:
-        raise InputError(f"{path}: there are no tasks in it")
-    fields = first.decode(dict[str, msgspec.Raw])
+    fields = {} if first is None else first.decode(dict[str, msgspec.Raw])
     if "tests" not in fields and "test_list" in fields:
-        return mbpp.load
+        return mbpp.read, mbpp.aliases
     if "tests" not in fields and "test" in fields:
-        return humaneval.load
-    return tasks_file.load
+        return humaneval.read, no_alias
+    return tasks_file.read, no_alias
 
 
-def _checked(
-    name: str,
-    path: Path,
-    load_tasks: Callable[[Iterable[Line]], list[Task]],
-    alias: Callable[[str], list[str]] = lambda _: [],
-) -> Benchmark:
-    """Load tasks and make sure that their ids tell them apart."""
-    tasks = load_tasks(read_lines(path))
+def _load(name: str, path: Path, read: Read, alias: Alias) -> Benchmark:
+    """Read tasks and make sure that their ids tell them apart."""
+    tasks: list[Task] = []
+    seen: dict[str, int] = {}
+    for line in read_lines(path):
+        task = read(line)
+        if task.task_id in seen:
+            where = f"{line.unit} {seen[task.task_id]}"
+            raise line.error(f"task_id {brief(task.task_id)} stands in {where} already")
+        seen[task.task_id] = line.number
+        tasks.append(task)
     if not tasks:
         raise InputError(f"{path}: there are no tasks in it")
-    seen: dict[str, int] = {}
-    for number, task in enumerate(tasks, 1):
-        if task.task_id in seen:
-            raise InputError(
-                f"{path}, line {number}: task_id {task.task_id!r} stands in line "
-                f"{seen[task.task_id]} already"
-            )
-        seen[task.task_id] = number
     aliases = {other: task.task_id for task in tasks for other in alias(task.task_id)}
     return Benchmark(name=name, tasks=tasks, source=str(path), aliases=aliases)

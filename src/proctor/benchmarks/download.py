@@ -2,8 +2,9 @@
 
 import gzip
 import hashlib
-import urllib.error
 import urllib.request
+import zlib
+from http.client import HTTPException
 from pathlib import Path
 
 from proctor.benchmarks import Source, cache_folder
@@ -15,12 +16,15 @@ TIMEOUT_SECONDS = 60
 
 def download(source: Source, folder: Path | None = None) -> Path:
     """Return the path of the file, fetched and checked against its sha256."""
+    folder = folder or cache_folder()
+    if folder is None:
+        raise InputError(f"{source.name}: there is no home folder to keep {source.file} in")
     try:
         with urllib.request.urlopen(source.url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
             content: bytes = answer.read(MAX_BYTES)
         if source.url.endswith(".gz"):
             content = gzip.decompress(content)
-    except (urllib.error.URLError, OSError, EOFError) as error:
+    except (OSError, EOFError, HTTPException, zlib.error) as error:
         raise InputError(
             f"{source.name}: cannot fetch {source.url}: {error}; "
             f"fetch it by other means and name it by --data"
@@ -30,7 +34,7 @@ def download(source: Source, folder: Path | None = None) -> Path:
         raise InputError(
             f"{source.name}: {source.url} has sha256 {digest}, not {source.sha256}; not kept"
         )
-    place = (folder or cache_folder()) / source.file
+    place = folder / source.file
     with boundary(StoreError, f"cannot write {place}"):
         place.parent.mkdir(parents=True, exist_ok=True)
         beside = place.with_name(place.name + ".new")

@@ -1,10 +1,10 @@
 """Rows as HumanEval has them: a prompt to continue and a `check` function."""
 
-from collections.abc import Iterable
-
 import msgspec
 
-from proctor.lines import Line
+from proctor.benchmarks.tasks_file import is_expression
+from proctor.extraction.syntax import bound_names, parse
+from proctor.lines import Line, brief
 from proctor.task import CheckFunction, Task
 
 
@@ -18,12 +18,14 @@ class Row(msgspec.Struct, kw_only=True):
     canonical_solution: str | None = None
 
 
-def load(lines: Iterable[Line]) -> list[Task]:
-    """Read tasks."""
-    return [_task(line.decode(Row)) for line in lines]
-
-
-def _task(row: Row) -> Task:
+def read(line: Line) -> Task:
+    """Read one task."""
+    row = line.decode(Row)
+    tests = parse(row.test)
+    if tests is None or "check" not in bound_names(tests):
+        raise line.error("field test is not Python that defines check(candidate)")
+    if not is_expression(row.entry_point):
+        raise line.error(f"field entry_point: {brief(row.entry_point)} names no function")
     return Task(
         task_id=row.task_id,
         prompt=row.prompt,

@@ -6,10 +6,11 @@ solution, because some of it uses names that the solution defines. A solution ma
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
+from proctor.benchmarks.tasks_file import bad_targets
 from proctor.extraction.syntax import parse
 from proctor.lines import Line
 from proctor.sandbox import Limits
@@ -30,9 +31,23 @@ class Row(msgspec.Struct, kw_only=True):
     test_imports: list[str] = []
 
 
-def load(lines: Iterable[Line]) -> list[Task]:
-    """Read tasks."""
-    return [_task(line.decode(Row)) for line in lines]
+def read(line: Line) -> Task:
+    """Read one task."""
+    row = line.decode(Row)
+    setup = "\n".join([*row.test_imports, row.test_setup_code]).strip()
+    if parse(setup) is None:
+        raise line.error("field test_setup_code or test_imports is not Python")
+    trouble = bad_targets("test_list", row.test_list)
+    if trouble is not None:
+        raise line.error(trouble)
+    return Task(
+        task_id=f"MBPP/{row.task_id}",
+        prompt=row.text or row.prompt,
+        entry_point=entry_point(row.code, row.test_list),
+        tests=Assertions(targets=row.test_list, setup=setup),
+        canonical_solution=row.code,
+        limits=Limits().with_seconds(SECONDS),
+    )
 
 
 def aliases(task_id: str) -> list[str]:
@@ -41,23 +56,10 @@ def aliases(task_id: str) -> list[str]:
     return [number, f"Mbpp/{number}", f"mbpp/{number}"]
 
 
-def _task(row: Row) -> Task:
-    return Task(
-        task_id=f"MBPP/{row.task_id}",
-        prompt=row.text or row.prompt,
-        entry_point=entry_point(row.code, row.test_list),
-        tests=Assertions(
-            targets=row.test_list, setup="\n".join([*row.test_imports, row.test_setup_code]).strip()
-        ),
-        canonical_solution=row.code,
-        limits=Limits().with_seconds(SECONDS),
-    )
-
-
 def entry_point(code: str, tests: Sequence[str]) -> str | None:
     """Return the function of the reference that the first test calls."""
     solution = parse(code)
-    test = parse(tests[0]) if tests else None
+    test = parse(tests[0])
     if solution is None or test is None:
         return None
     defined = {

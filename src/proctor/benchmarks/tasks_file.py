@@ -1,18 +1,21 @@
 """Tasks files: one task a line, in the format of the reference documentation."""
 
-from collections.abc import Iterable
+import ast
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from proctor.errors import InputError
-from proctor.extraction.syntax import parse
-from proctor.lines import Line
+from proctor.extraction.syntax import bound_names, parse
+from proctor.judge.compare import profile
+from proctor.lines import Line, brief
 from proctor.sandbox import Limits
 from proctor.task import (
     Assertions,
     CallCases,
     CheckFunction,
+    Compare,
     Metadata,
     StdinCases,
     Task,
@@ -35,23 +38,23 @@ class Row(msgspec.Struct, kw_only=True):
     schema: int = 1
 
 
-def load(lines: Iterable[Line]) -> list[Task]:
-    """Read tasks and refuse what could never be judged."""
-    return [_task(line, line.decode(Row)) for line in lines]
-
-
-def _task(line: Line, row: Row) -> Task:
+def read(line: Line) -> Task:
+    """Read one task and refuse what could never be judged."""
     try:
-        return as_task(row)
-    except InputError as error:
+        return as_task(line.decode(Row))
+    except Unusable as error:
         raise line.error(str(error)) from None
+
+
+class Unusable(InputError):
+    """What is wrong with a task, by its field."""
 
 
 def as_task(row: Row) -> Task:
     """Turn a row into a task, or say what is wrong with it."""
     trouble = _trouble(row)
     if trouble is not None:
-        raise InputError(trouble)
+        raise Unusable(trouble)
     seconds = row.metadata.timeout_s
     return Task(
         task_id=row.task_id,
@@ -68,48 +71,93 @@ def as_task(row: Row) -> Task:
 def _trouble(row: Row) -> str | None:
     """Say what is wrong with a task, naming the field."""
     seconds = row.metadata.timeout_s
+    if not row.task_id:
+        return "task_id is empty"
     if seconds is not None and not 0 < seconds <= MAX_TIMEOUT:
         return f"metadata.timeout_s is {seconds:g}; it must be above 0 and at most {MAX_TIMEOUT:g}"
     if row.language != "python":
-        return f"language is {row.language!r}; this version knows python"
+        return f"language is {brief(row.language)}; this version knows python"
     if row.schema != 1:
         return f"schema is {row.schema}; this version knows 1"
-    if row.tests.setup and parse(row.tests.setup) is None:
+    if row.entry_point is not None and not is_expression(row.entry_point):
+        return f"entry_point: {brief(row.entry_point)} names no function"
+    if parse(row.tests.setup) is None:
         return "tests.setup is not Python"
+    return _bad_tests(row)
+
+
+def _bad_tests(row: Row) -> str | None:
     match row.tests:
         case Assertions(targets=targets, compare=compare):
-            return _no_compare(compare) or _bad_targets(targets)
+            return _no_compare(compare) or bad_targets("tests.targets", targets)
         case CheckFunction(code=code, compare=compare):
-            if row.entry_point is None:
-                return "entry_point is missing, and tests of kind check need it"
-            return _no_compare(compare) or (None if parse(code) else "tests.code is not Python")
-        case CallCases(inputs=inputs, outputs=outputs, kwargs=kwargs):
-            return _uneven(inputs, outputs, kwargs)
-        case StdinCases(inputs=inputs, outputs=outputs):
-            return _uneven(inputs, outputs, None)
+            return _no_compare(compare) or _bad_check(code, row.entry_point)
+        case CallCases() as cases:
+            return _bad_compare(cases.compare) or _bad_calls(cases)
+        case StdinCases() as cases:
+            return _bad_compare(cases.compare) or _uneven(cases.inputs, outputs=cases.outputs)
+    kind = type(row.tests).__struct_config__.tag
+    return f"tests.kind is {kind!r}; this version knows assertions, check, calls and stdin"
+
+
+def is_expression(text: str) -> bool:
+    """Say whether a text is one Python expression, as `add` or `Solution().add`."""
+    match parse(text.strip()):
+        case ast.Module(body=[ast.Expr()]):
+            return True
+    return False
+
+
+def bad_targets(field: str, targets: Sequence[str]) -> str | None:
+    """Say what is wrong with a list of assertions."""
+    if not targets:
+        return f"{field} is empty"
+    for index, target in enumerate(targets):
+        tree = parse(target.strip())
+        if tree is None or not tree.body:
+            return f"{field}[{index}] is not a Python assertion or expression"
     return None
 
 
-def _no_compare(compare: Any) -> str | None:
+def _no_compare(compare: Compare | None) -> str | None:
     if compare is None:
         return None
     return "tests.compare has no meaning here: assertions compare by themselves"
 
 
-def _bad_targets(targets: Any) -> str | None:
-    if not targets:
-        return "tests.targets is empty"
-    for index, target in enumerate(targets):
-        if not target.strip() or parse(target.strip()) is None:
-            return f"tests.targets[{index}] is not Python"
+def _bad_compare(compare: Compare | None) -> str | None:
+    if isinstance(compare, dict):
+        return "tests.compare: this version runs no checkers"
+    try:
+        profile(compare, default="exact")
+    except InputError as error:
+        return f"tests.{error}"
     return None
 
 
-def _uneven(inputs: Any, outputs: Any, kwargs: Any) -> str | None:
+def _bad_check(code: str, entry_point: str | None) -> str | None:
+    if entry_point is None:
+        return "entry_point is missing, and tests of kind check need it"
+    tree = parse(code)
+    if tree is None or "check" not in bound_names(tree):
+        return "tests.code is not Python that defines check(candidate)"
+    return None
+
+
+def _bad_calls(cases: CallCases) -> str | None:
+    if not is_expression(cases.fn_name):
+        return f"tests.fn_name: {brief(cases.fn_name)} names no function"
+    place = cases.compare_argument
+    for index, given in enumerate(cases.inputs):
+        if place is not None and not 0 <= place < len(given):
+            return f"tests.compare_argument is {place}, but inputs[{index}] has {len(given)}"
+    return _uneven(cases.inputs, outputs=cases.outputs, kwargs=cases.kwargs)
+
+
+def _uneven(inputs: Sequence[Any], **others: Sequence[Any] | None) -> str | None:
     if not inputs:
         return "tests.inputs is empty"
-    if len(inputs) != len(outputs):
-        return f"tests has {len(inputs)} inputs but {len(outputs)} outputs"
-    if kwargs is not None and len(kwargs) != len(inputs):
-        return f"tests has {len(inputs)} inputs but {len(kwargs)} kwargs"
+    for name, other in others.items():
+        if other is not None and len(other) != len(inputs):
+            return f"tests has {len(inputs)} inputs but {len(other)} {name}"
     return None

@@ -1,8 +1,10 @@
 """All commands."""
 
+from importlib import metadata
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.doctor import doctor
@@ -15,8 +17,9 @@ app = typer.Typer(
     name="proctor",
     help="Run code that language models wrote, decide honestly whether it works, "
     "and say how sure that is.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run)
@@ -27,19 +30,24 @@ app.command("benchmarks")(benchmarks)
 app.command("doctor")(doctor)
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it
-    if wanted:
-        from importlib import metadata  # noqa: PLC0415
-
-        typer.echo(f"proctor {metadata.version('proctor')}")
-        raise typer.Exit
+def misuse(error: Exception) -> str | None:
+    """Return what is wrong with the command line, None if the error is about something else."""
+    if not isinstance(error, TyperException):
+        return None
+    said = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{said}; see {context.command_path if context else 'proctor'} --help"
 
 
 @app.callback()
 def callback(
+    context: typer.Context,
     *,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Take options that belong to no command."""
+    """Take options that belong to no command, and help who names none."""
+    if version:
+        typer.echo(f"proctor {metadata.version('proctor')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -22,11 +22,10 @@ def execute(
     python: o.Python = o.DEFAULT_PYTHON,
     preamble: o.PreambleMode = o.Preamble.none,
 ) -> None:
-    """Run one program in the sandbox and print what happened as a JSON object."""
-    import msgspec  # noqa: PLC0415
-
+    """Run one program in the sandbox, print what happened as JSON."""
     from proctor.errors import InputError, boundary  # noqa: PLC0415
     from proctor.program import BASE_IMPORTS, Program, in_front  # noqa: PLC0415
+    from proctor.report.json import render  # noqa: PLC0415
     from proctor.sandbox import Limits  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
@@ -38,17 +37,13 @@ def execute(
         given = b"" if stdin is None else stdin.read_bytes()
     if preamble is o.Preamble.base:
         source = in_front(BASE_IMPORTS, source)
-    limits = Limits()
-    if timeout is not None:
-        limits = limits.with_seconds(timeout)
-    if memory is not None:
-        limits = msgspec.structs.replace(limits, memory_bytes=o.parse_bytes(memory))
+    limits = o.limits_for(timeout, memory, settings)(Limits())
     box = o.sandbox_for(sandbox, require, python, settings)
     try:
         execution = box.run(Program(source=source, args=tuple(args or ())), limits, given)
     finally:
         box.close()
-    typer.echo(msgspec.json.encode(describe(execution)).decode())
+    typer.echo(render(describe(execution)))
 
 
 def describe(execution: Any) -> dict[str, Any]:

@@ -1,14 +1,18 @@
 """Carry out a plan under a progress bar, print what came of it, and leave with its status."""
 
+import os
+import sys
 from pathlib import Path
 
 import msgspec
 import typer
 
-from proctor.agreement import Agreement, Recording, compare, lines
+from proctor.agreement import Agreement, Recordings, compare, lines
+from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Bar
 from proctor.evaluation import Plan, evaluate
-from proctor.report.text import render, safe
+from proctor.report import json as as_json
+from proctor.report import text
 from proctor.sandbox import Sandbox
 from proctor.summary import Summary
 
@@ -22,26 +26,12 @@ def finish(
     *,
     fresh: bool,
     json: bool,
-    recorded: dict[tuple[str, int], Recording] | None = None,
+    recorded: Recordings | None = None,
     show: int = 0,
     min_agreement: float | None = None,
 ) -> None:
     """Run, print, exit."""
-    place: list[Path] = []
-    with Bar() as bar:
-
-        def begin(total: int, done: int, path: Path) -> None:
-            place.append(path)
-            bar.begin(total, done, path)
-
-        try:
-            summary = evaluate(plan, sandbox, out, fresh=fresh, begin=begin, watch=bar.watch)
-        except KeyboardInterrupt:
-            where = safe(str(place[0])) if place else "the same run directory"
-            typer.echo(f"proctor: interrupted; go on with --out {where}", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-        finally:
-            sandbox.close()
+    summary = _carry_out(plan, sandbox, out, fresh=fresh)
     agreement = None if recorded is None else compare(Path(summary.run_dir), recorded)
     _print(summary, agreement, json=json, show=show)
     too_low = agreement is not None and min_agreement is not None and agreement.rate < min_agreement
@@ -49,15 +39,49 @@ def finish(
         raise typer.Exit(DEGRADED)
 
 
+def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -> Summary:
+    """Run; a first Ctrl-C finishes and saves what runs, a second one stops now."""
+    place = out
+    interrupt = Interrupt()
+    try:
+        with Bar() as bar:
+
+            def begin(total: int, done: int, path: Path) -> None:
+                nonlocal place
+                place = path
+                bar.begin(total, done, path)
+                interrupt.listen()
+
+            return evaluate(
+                plan,
+                sandbox,
+                out,
+                fresh=fresh,
+                stop=interrupt.stop,
+                begin=begin,
+                watch=bar.watch,
+            )
+    except KeyboardInterrupt:
+        where = "" if place is None else f"; go on with --out {text.safe(str(place))}"
+        typer.echo(f"proctor: interrupted{where}", err=True)
+        if interrupt.now:
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)  # threads still wait for candidates, which end with us
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        interrupt.restore()
+        sandbox.close()
+
+
 def _print(summary: Summary, agreement: Agreement | None, *, json: bool, show: int) -> None:
     if json:
         whole = msgspec.to_builtins(summary)
         if agreement is not None:
             whole["agreement"] = {**msgspec.to_builtins(agreement), "rate": agreement.rate}
-        typer.echo(msgspec.json.encode(whole).decode())
+        typer.echo(as_json.render(whole))
         return
-    typer.echo(render(summary), nl=False)
+    typer.echo(text.render(summary), nl=False)
     if agreement is not None:
         typer.echo("")
         for line in lines(agreement, show):
-            typer.echo("  " + safe(line))
+            typer.echo("  " + text.safe(line))

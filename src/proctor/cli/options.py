@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,11 @@ from typing import Annotated
 import msgspec
 import typer
 
+from proctor.benchmarks import TABLE, is_pinned, load
 from proctor.errors import InputError
 from proctor.judge import Rules
 from proctor.judge.compare import profile
+from proctor.report.text import safe
 from proctor.run import Options
 from proctor.sandbox import Limits, Sandbox
 from proctor.sandbox.choose import open_sandbox
@@ -19,6 +22,8 @@ from proctor.settings import Settings, default_workers
 from proctor.task import Benchmark
 
 DEFAULT_PYTHON = sys.executable
+LEAST_MEMORY, MOST_MEMORY = 32 << 20, 1 << 50
+"""An interpreter does not start in less; more than the most is a slip."""
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -47,7 +52,9 @@ SandboxName = Annotated[
 Require = Annotated[str | None, typer.Option(help="Refuse to run in a lesser sandbox than this.")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds, in place of the tasks' own limit.")]
 Memory = Annotated[str | None, typer.Option(help="Memory limit, as in 512MiB or 2G.")]
-Python = Annotated[str, typer.Option(help="Interpreter that runs candidates.")]
+Python = Annotated[
+    str, typer.Option(help="Interpreter that runs candidates.", show_default="this one")
+]
 CompareName = Annotated[
     str | None,
     typer.Option("--compare", help="Comparator: exact, tiered, validator, float(abs,rel)."),
@@ -66,29 +73,46 @@ Data = Annotated[Path | None, typer.Option(help="File or folder of the benchmark
 
 def parse_ks(text: str) -> list[int]:
     """Read a list of k."""
-    try:
-        ks = [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        ks = [0]
-    if any(k < 1 for k in ks):
+    if not text.strip():
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
         raise InputError(f"--k {text}: must be whole numbers above 0, as in 1,10,100")
-    return ks
+    return [int(part) for part in parts]
 
 
 def parse_bytes(text: str) -> int:
     """Read an amount of memory."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower(), re.ASCII)
     if match is None:
         raise InputError(f"--memory {text}: write it as 512MiB or 2G")
-    return int(float(match[1]) * UNITS[match[2]])
+    size = float(match[1]) * UNITS[match[2]]
+    if not LEAST_MEMORY <= size <= MOST_MEMORY:
+        least, most = LEAST_MEMORY >> 20, MOST_MEMORY >> 40
+        raise InputError(f"--memory {text}: must be from {least} MiB to {most} TiB")
+    return int(size)
 
 
-def limited(
-    benchmark: Benchmark, timeout: float | None, memory: str | None, settings: Settings
+def open_benchmark(
+    name: str, data: Path | None, timeout: float | None, memory: str | None, settings: Settings
 ) -> tuple[Benchmark, Limits | None]:
-    """Put limits of the command line in place of the tasks' own."""
+    """Load a benchmark and put limits of the command line in place of the tasks' own."""
+    new = limits_for(timeout, memory, settings)
+    folder = None if settings.data is None else Path(settings.data)
+    benchmark = load(name, data, folder)
+    if name in TABLE and not is_pinned(Path(benchmark.source), TABLE[name]):
+        source = safe(benchmark.source)
+        typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
     if timeout is None and memory is None:
         return benchmark, None
+    tasks = [msgspec.structs.replace(task, limits=new(task.limits)) for task in benchmark.tasks]
+    return msgspec.structs.replace(benchmark, tasks=tasks), new(Limits())
+
+
+def limits_for(
+    timeout: float | None, memory: str | None, settings: Settings
+) -> Callable[[Limits], Limits]:
+    """Return what the limits of the command line make of others."""
     if timeout is not None and not 0 < timeout <= settings.max_seconds:
         raise InputError(
             f"--timeout {timeout:g}: must be above 0 and up to {settings.max_seconds:g}"
@@ -99,8 +123,7 @@ def limited(
         limits = limits if timeout is None else limits.with_seconds(timeout)
         return limits if size is None else msgspec.structs.replace(limits, memory_bytes=size)
 
-    tasks = [msgspec.structs.replace(task, limits=new(task.limits)) for task in benchmark.tasks]
-    return msgspec.structs.replace(benchmark, tasks=tasks), new(Limits())
+    return new
 
 
 def grading(
@@ -116,7 +139,10 @@ def grading(
 ) -> Options:
     """Gather what decides how samples are graded."""
     if compare is not None:
-        profile(compare, default="exact")
+        try:
+            profile(compare, default="exact")
+        except InputError as error:
+            raise InputError(f"--{error}") from None
     return Options(
         extract=extract.value,
         preamble=preamble.value,

@@ -15,13 +15,12 @@ def report(
     json: o.Json = False,
     seed: o.Seed = 0,
 ) -> None:
-    """Sum up a run from its receipts: finished, interrupted or degraded, for what it is."""
-    import msgspec  # noqa: PLC0415
-
-    from proctor.report.text import render  # noqa: PLC0415
+    """Sum up a run from its receipts, whether it is finished or not."""
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report import text  # noqa: PLC0415
     from proctor.summary import summarize  # noqa: PLC0415
 
     summary = summarize(run, ks=o.parse_ks(k), seed=seed)
-    typer.echo(msgspec.json.encode(summary).decode() if json else render(summary), nl=json)
+    typer.echo(as_json.render(summary) if json else text.render(summary), nl=json)
     if summary.degraded:
         raise typer.Exit(1)

@@ -1,6 +1,5 @@
 """`proctor run`: ask a model, judge what it says."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,10 +34,7 @@ def run(
     partial: o.Partial = False,
     seed: o.Seed = 0,
 ) -> None:
-    """Run a benchmark: ask the model, judge its answers, print pass@k with its interval."""
-    import msgspec  # noqa: PLC0415
-
-    from proctor.benchmarks import load  # noqa: PLC0415
+    """Ask a model, judge its answers, print pass@k and its interval."""
     from proctor.completion import Sampling  # noqa: PLC0415
     from proctor.evaluation import Plan  # noqa: PLC0415
     from proctor.models import open_model  # noqa: PLC0415
@@ -46,10 +42,10 @@ def run(
 
     settings = load_settings()
     chosen = open_model(model)
-    folder = None if settings.data is None else Path(settings.data)
-    loaded, limits = o.limited(load(benchmark, data, folder), timeout, memory, settings)
+    ks = o.parse_ks(k)
+    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings)
     if samples:
-        loaded = msgspec.structs.replace(loaded, tasks=loaded.tasks[:samples])
+        loaded = loaded.first(samples)
     plan = Plan(
         benchmark=loaded,
         model=chosen,
@@ -66,6 +62,6 @@ def run(
         ),
         limits=limits,
         partial=partial,
-        ks=o.parse_ks(k),
+        ks=ks,
     )
     finish(plan, o.sandbox_for(sandbox, require, python, settings), out, fresh=fresh, json=json)

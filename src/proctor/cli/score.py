@@ -43,17 +43,16 @@ def score(
     partial: o.Partial = False,
     seed: o.Seed = 0,
 ) -> None:
-    """Judge recorded completions of a benchmark and print pass@k with its interval."""
+    """Judge recorded completions, print pass@k with its interval."""
     from proctor.agreement import recordings  # noqa: PLC0415
-    from proctor.benchmarks import load  # noqa: PLC0415
     from proctor.completion import Sampling  # noqa: PLC0415
     from proctor.evaluation import Plan  # noqa: PLC0415
     from proctor.models.recorded import Recorded  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
-    folder = None if settings.data is None else Path(settings.data)
-    loaded, limits = o.limited(load(benchmark, data, folder), timeout, memory, settings)
+    ks = o.parse_ks(k)
+    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings)
     samples = Recorded(completions, solution_field)
     recorded = None if against is None else recordings(against, samples, loaded)
     plan = Plan(
@@ -72,7 +71,7 @@ def score(
         ),
         limits=limits,
         partial=partial,
-        ks=o.parse_ks(k),
+        ks=ks,
     )
     finish(
         plan,

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proctor.api import grade
+from proctor.api import grade, limits_of
 from proctor.completion import Completion
 from proctor.drop_in.text import extract_code
 from proctor.extraction.syntax import parse
-from proctor.sandbox import Limits
+from proctor.lines import brief
 from proctor.task import Assertions, Metadata, Task
 from proctor.verdict import Outcome
 
@@ -45,22 +45,23 @@ class CandidateResult(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     per_assertion: Sequence[bool]
     unscored: bool = False
-    """Whether we failed, so that the score says nothing about the candidate."""
+    """Whether we or an assertion failed, so that the score says nothing about the candidate."""
 
 
 def run_candidate(code: str, assertions: Sequence[str], timeout_s: float = 3.0) -> CandidateResult:
     """Run code and check assertions about it."""
     total = len(assertions)
-    for text in assertions:
-        if parse(text.strip()) is None or not text.strip():
-            return _error(total, f"not an assertion: {text!r}")
+    limits = limits_of(timeout_s)
     if not total:
         return _error(total, "there are no assertions")
+    for text in assertions:
+        if parse(text.strip()) is None or not text.strip():
+            return _error(total, f"not an assertion: {brief(text)}", unscored=True)
     task = Task(
         task_id="candidate",
         tests=Assertions(targets=list(assertions)),
         metadata=Metadata(denylist=True),
-        limits=Limits().with_seconds(timeout_s),
+        limits=limits,
     )
     completion = Completion(task_id=task.task_id, sample=0, id="0_s0", completion=code, whole=True)
     receipt = grade(task, completion)
@@ -76,7 +77,7 @@ def run_candidate(code: str, assertions: Sequence[str], timeout_s: float = 3.0) 
     )
 
 
-def _error(total: int, detail: str) -> CandidateResult:
+def _error(total: int, detail: str, *, unscored: bool = False) -> CandidateResult:
     return CandidateResult(
         score=0.0,
         exit_code=EXIT_ERROR,
@@ -84,6 +85,7 @@ def _error(total: int, detail: str) -> CandidateResult:
         total=total,
         detail=detail,
         per_assertion=[False] * total,
+        unscored=unscored,
     )
 
 

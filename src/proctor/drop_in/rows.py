@@ -6,13 +6,15 @@ from typing import Any
 def process_input_output(inputs: Any, outputs: Any) -> tuple[Any, Any]:
     """Give integer keys back to dictionaries that JSON forced to have string keys.
 
-    It looks where such rows have dictionaries: the first argument, the output, or the output's
-    only element. A dictionary with any key that is not an integer is left as it is.
+    It looks where such rows have dictionaries: the first argument, and the output or its first
+    element. An output that is such a dictionary comes back in a list, as the callers of this
+    function expect. A dictionary with any key that is not an integer is left as it is.
     """
     if isinstance(inputs, list) and inputs:
         inputs = [_integer_keys(inputs[0]), *inputs[1:]]
     if isinstance(outputs, dict):
-        return inputs, _integer_keys(outputs)
+        restored = _integer_keys(outputs)
+        return inputs, outputs if restored is outputs else [restored]
     if isinstance(outputs, list) and outputs:
         outputs = [_integer_keys(outputs[0]), *outputs[1:]]
     return inputs, outputs

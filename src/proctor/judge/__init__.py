@@ -20,11 +20,11 @@ from proctor.sandbox import Sandbox
 from proctor.task import Assertions, CallCases, CheckFunction, Compare, StdinCases, Task
 from proctor.verdict import Bucket, Failed, Passed, Unscored, Verdict, decide
 
-PROBE = Task(
-    task_id="probe",
-    entry_point="probe",
-    tests=Assertions(targets=["probe(20) == 41", "abs(probe(1) - 3) < 1"]),
-)
+PROBES = [
+    Task(task_id="probe", entry_point="probe", tests=Assertions(targets=[target]))
+    for target in ("probe(20) == 41", "abs(probe(1) - 3) < 1")
+]
+"""One that is compared here, and one that needs an examiner."""
 PROBE_PROGRAM = Program(source="def probe(n):\n    return 2 * n + 1\n")
 
 
@@ -81,7 +81,8 @@ class Judge:
     def _works(self) -> bool:
         """Say whether the sandbox judges a known-good program right."""
         try:
-            return isinstance(self._judge(PROBE, PROBE_PROGRAM).verdict, Passed)
+            verdicts = [self._judge(probe, PROBE_PROGRAM).verdict for probe in PROBES]
+            return all(isinstance(verdict, Passed) for verdict in verdicts)
         except ProctorError:
             return False
 

@@ -10,7 +10,19 @@ import msgspec
 
 from proctor.judge.reduce import Case
 from proctor.judge.stdin import OUT_OF_TIME
-from proctor.judge.supervisor import Candidate, Findings, Gone, forged, raised
+from proctor.judge.supervisor import (
+    Candidate,
+    Findings,
+    Gone,
+    Source,
+    Transcript,
+    answer,
+    forged,
+    load_request,
+    loaded,
+    raised,
+    read,
+)
 from proctor.program import Program
 from proctor.sandbox import Execution, Sandbox
 from proctor.sandbox.inside import frames
@@ -90,20 +102,25 @@ def holds(case: Case, got: Any) -> bool:
         return False  # comparing a signalling NaN raises, and a test that raises has not passed
 
 
-def ask_all(
-    candidate: Candidate, questions: Sequence[Question], *, early_stop: bool
-) -> tuple[list[TestResult], bool]:
-    """Send all questions ahead and judge the answers in order; one clock covers them all.
+def requests(program: Program, questions: Sequence[Question], *, denied: bool) -> bytes:
+    """Return all that is to be asked about a program, to be sent at once."""
+    load = load_request(program.source, denied=denied)
+    return b"".join([load, *(question.request for question in questions), GOODBYE])
 
-    Also says whether an object that is not plain came back in some answer.
-    """
-    candidate.guest.send(b"".join(question.request for question in questions))
+
+GOODBYE = frames.pack(frames.END, 0, b"{}")
+
+
+def judge_all(
+    transcript: Transcript, questions: Sequence[Question], *, early_stop: bool
+) -> tuple[list[TestResult], bool]:
+    """Judge all answers in order; also say whether an object came back that is not plain."""
+    loaded(transcript)
     results: list[TestResult] = []
     objects = False
-    candidate.loaded()
     try:
         for question in questions:
-            result, opaque = settle(candidate, question)
+            result, opaque = settle(transcript, question)
             results.append(result)
             objects = objects or opaque
             if early_stop and not result.passed:
@@ -114,30 +131,25 @@ def ask_all(
 
 
 def settle(
-    candidate: Candidate, question: Question, compare: Compare | None = None
+    source: Source, question: Question, compare: Compare | None = None
 ) -> tuple[TestResult, bool]:
     """Wait for one answer and judge it."""
-    before = candidate.guest.clock.passed
-    frame = candidate.answer(question.case.index + 1, frames.VALUE, frames.RAISED)
-    seconds = round(candidate.guest.clock.passed - before, 6)
     index = question.case.index
+    frame = answer(source, index + 1, frames.VALUE, frames.RAISED)
     if frame.payload == question.right:  # hostile bytes that are right need not be read at all
-        return TestResult(index=index, passed=True, seconds=seconds), False
+        return TestResult(index=index, passed=True), False
     if frame.kind == frames.RAISED:
-        end = raised(candidate.parse(frame))
+        end = raised(read(frame))
         if end.bucket is Bucket.TAMPERING:
             raise end
-        result = TestResult(
-            index=index, passed=False, bucket=end.bucket, detail=end.detail, seconds=seconds
-        )
-        return result, False
-    got, opaque = read_value(candidate, frame, MAX_HASHED + len(question.right or b""))
+        return end.result(index), False
+    got, opaque = read_value(frame, MAX_HASHED + len(question.right or b""))
     case = question.case
     if opaque and case.relation in ("true", "false"):
         raise NeedsExaminerError
     passed = compare(case.expected, got) if compare else holds(case, got)
     if passed:
-        return TestResult(index=index, passed=True, seconds=seconds), opaque
+        return TestResult(index=index, passed=True), opaque
     result = TestResult(
         index=index,
         passed=False,
@@ -145,12 +157,11 @@ def settle(
         detail="wrong answer",
         expected=show(case.expected) if case.relation in ("equals", "is") else case.relation,
         got=show(got),
-        seconds=seconds,
     )
     return result, opaque
 
 
-def read_value(candidate: Candidate, frame: Frame, hashed: int) -> tuple[Any, bool]:
+def read_value(frame: Frame, hashed: int) -> tuple[Any, bool]:
     """Read a hostile value; what is not plain, or too costly to look at, becomes `Opaque`."""
     opaque = False
 
@@ -163,7 +174,7 @@ def read_value(candidate: Candidate, frame: Frame, hashed: int) -> tuple[Any, bo
             return Opaque("exception class" if tag == "x" else "array")
         raise Malformed(f"tag {tag!r} may not stand here")
 
-    message = candidate.parse(frame)
+    message = read(frame)
     try:
         return unpack(message["v"], other, hashed=hashed), opaque
     except (Malformed, KeyError) as error:
@@ -185,7 +196,6 @@ class Calls:
         self._compare = compare
         self._candidate: Candidate | None = None
         self._executions: list[Execution] = []
-        self._wall_seconds = 0.0
 
     def run(
         self, questions: Sequence[Question], *, early_stop: bool, task_seconds: float
@@ -208,19 +218,23 @@ class Calls:
         if sum(execution.usage.wall_seconds for execution in self._executions) >= task_seconds:
             return OUT_OF_TIME.result(question.case.index)
         candidate = self._candidate or self._start()
+        clock = candidate.guest.clock
+        clock.lap()
+        before = clock.passed
         try:
-            candidate.guest.clock.lap()
             candidate.guest.send(question.request)
-            return settle(candidate, question, self._compare)[0]
+            result = settle(candidate, question, self._compare)[0]
         except Gone as end:
             self._put_down(polite=False)
-            return end.result(question.case.index)
+            result = end.result(question.case.index)
+        return msgspec.structs.replace(result, seconds=round(clock.passed - before, 6))
 
     def _start(self) -> Candidate:
         self._candidate = Candidate(self._sandbox, self._task.limits)
         try:
-            self._candidate.load(self._program.source, denied=self._task.metadata.denylist)
-            self._candidate.loaded()
+            denied = self._task.metadata.denylist
+            self._candidate.guest.send(load_request(self._program.source, denied=denied))
+            loaded(self._candidate)
         except Gone as end:
             raise _LoadError(end) from None
         return self._candidate

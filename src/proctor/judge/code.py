@@ -15,10 +15,18 @@ from typing import Any
 import msgspec
 
 from proctor.extraction import NoCode, extract
-from proctor.judge.calls import NeedsExaminerError, Question, ask_all, question
+from proctor.judge.calls import NeedsExaminerError, Question, judge_all, question, requests
 from proctor.judge.examination import Examination, Together, UnfitError, order_for
 from proctor.judge.reduce import reduce
-from proctor.judge.supervisor import Candidate, Findings, Gone, gone
+from proctor.judge.supervisor import (
+    Candidate,
+    Findings,
+    Gone,
+    Transcript,
+    gone,
+    load_request,
+    loaded,
+)
 from proctor.program import Program, assemble
 from proctor.sandbox import Execution, OutputTooLong, Sandbox
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK
@@ -128,24 +136,38 @@ class CodeJudge:
 
     def _apart(self, exam: _Exam, program: Program) -> Found:
         """Judge with candidate and tests in processes of their own."""
-        try:
-            return self._talk(exam, program, exam.questions)
-        except NeedsExaminerError:
-            return self._talk(exam, program, None)
+        if exam.questions is not None:
+            try:
+                return self._compare(exam, program, exam.questions)
+            except NeedsExaminerError:
+                pass
+        return self._examine(exam, program)
 
-    def _talk(self, exam: _Exam, program: Program, questions: Sequence[Question] | None) -> Found:
+    def _compare(self, exam: _Exam, program: Program, questions: Sequence[Question]) -> Found:
+        """Send all calls at once and compare the answers here."""
+        denied = exam.task.metadata.denylist
+        asked = requests(program, questions, denied=denied)
+        exchanged = self._sandbox.exchange(asked, exam.task.limits)
+        objects = False
+        try:
+            transcript = Transcript(exchanged)
+            tests, objects = judge_all(transcript, questions, early_stop=self._early_stop)
+        except Gone as end:
+            tests = [end.result(index) for index in range(exam.order["declared"])]
+        notes = frozenset({OBJECTS} if objects else ())
+        return self._found(exam, tests, exchanged.execution, notes)
+
+    def _examine(self, exam: _Exam, program: Program) -> Found:
+        """Have an examiner run the tests."""
         task = exam.task
         candidate = Candidate(self._sandbox, task.limits)
         notes: frozenset[str] = frozenset()
         try:
-            candidate.load(program.source, denied=task.metadata.denylist)
-            if questions is not None:
-                tests, objects = ask_all(candidate, questions, early_stop=self._early_stop)
-                notes = frozenset({OBJECTS} if objects else ())
-            else:
-                candidate.loaded()
-                examination = Examination(self._sandbox, candidate, task.limits)
-                tests, notes = examination.run(exam.order)
+            denied = task.metadata.denylist
+            candidate.guest.send(load_request(program.source, denied=denied))
+            loaded(candidate)
+            examination = Examination(self._sandbox, candidate, task.limits)
+            tests, notes = examination.run(exam.order)
             execution = candidate.finish()
         except Gone as end:
             tests = [end.result(index) for index in range(exam.order["declared"])]

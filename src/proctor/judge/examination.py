@@ -12,7 +12,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.extraction.syntax import parse as parse_python
-from proctor.judge.supervisor import Candidate, Gone, HarnessError, forged
+from proctor.judge.supervisor import (
+    Candidate,
+    Gone,
+    HarnessError,
+    answer,
+    forged,
+    loaded,
+    read,
+)
 from proctor.sandbox import Limits, OutputTooLong, Sandbox, TimedOut
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
@@ -181,10 +189,10 @@ class Examination:
         """Pass a frame to the candidate and its answer, or its own question, back."""
         self._candidate.guest.send(frames.pack(*frame))
         kinds = (frames.VALUE, frames.RAISED, frames.CALLBACK)
-        answer = self._candidate.answer(self._due[-1], *kinds)
-        if answer.kind != frames.CALLBACK:
+        said = answer(self._candidate, self._due[-1], *kinds)
+        if said.kind != frames.CALLBACK:
             self._due.pop()
-        self._tell_examiner(*answer)
+        self._tell_examiner(*said)
 
     def _tell_examiner(self, kind: int, number: int, payload: bytes) -> None:
         self._examiner.send(frames.pack(kind, number, payload))
@@ -215,10 +223,10 @@ class Together:
         message = {**order, "source": source, "token": token, "denied": denied}
         try:
             self._candidate.send(frames.EXAMINE, 0, message)
-            self._candidate.loaded()
+            loaded(self._candidate)
             while (frame := self._candidate.receive()).kind == frames.RESULT:
                 record.add(frame)
-            ending = self._candidate.parse(frame)
+            ending = read(frame)
             if frame.kind != frames.EXAMINED or ending.get("token") != token:
                 raise forged("an examination without its token")
             record.complete(ending["ending"])

@@ -6,8 +6,9 @@ ours is `HarnessError` and never reaches a bucket of the candidate's.
 """
 
 import signal
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -27,9 +28,10 @@ from proctor.sandbox import (
     TimedOut,
     Usage,
 )
+from proctor.sandbox.box import Exchanged
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
-from proctor.sandbox.inside.frames import Frame, Malformed, parse
+from proctor.sandbox.inside.frames import Frame, Malformed, Reader, TooLarge, parse
 from proctor.verdict import Bucket, TestResult
 
 MAX_DETAIL = 1024
@@ -132,46 +134,84 @@ def forged(what: str) -> Gone:
     return Gone(Bucket.TAMPERING, f"broke the border protocol: {what}")
 
 
+class Source(Protocol):
+    """Where frames of a candidate come from."""
+
+    def receive(self) -> Frame:
+        """Return the next frame; Gone when there is none to come."""
+        ...
+
+
+def answer(source: Source, number: int, *kinds: int) -> Frame:
+    """Return the answer to request `number`, which must be of one of the kinds."""
+    frame = source.receive()
+    if frame.number != number:
+        raise forged(f"answered request {frame.number} when {number} was due")
+    if frame.kind == frames.EXITED:
+        raise raised(read(frame))
+    if frame.kind == frames.LARGE:
+        raise Gone(Bucket.OUTPUT_OVERFLOW, "output overflow: the value is too large to cross")
+    if frame.kind not in kinds:
+        raise forged(f"sent a message of kind {frame.kind}")
+    return frame
+
+
+def loaded(source: Source) -> None:
+    """Return when the program has loaded; Gone if it did not."""
+    message = read(answer(source, 0, frames.LOADED))
+    stage = message.get("stage")
+    if stage == "done":
+        return
+    failure = raised(message)
+    if stage == "compile":
+        raise Gone(Bucket.SYNTAX, failure.detail)
+    if failure.bucket is Bucket.TEST_EXCEPTION:
+        raise Gone(Bucket.LOAD_EXCEPTION, failure.detail)
+    raise failure
+
+
+def read(frame: Frame) -> dict[str, Any]:
+    """Parse a hostile payload that must be an object."""
+    try:
+        message = parse(frame.payload)
+    except Malformed as error:
+        raise forged(str(error)) from None
+    if not isinstance(message, dict):
+        raise forged("a message that is no object")
+    return message
+
+
+def load_request(source: str, *, denied: bool) -> bytes:
+    """Return the request to load a program."""
+    return frames.pack(frames.LOAD, 0, frames.dump({"source": source, "denied": denied}))
+
+
+class Transcript:
+    """What a candidate said whose requests were all sent at once."""
+
+    def __init__(self, exchanged: Exchanged) -> None:
+        self.execution = exchanged.execution
+        try:
+            self._frames = deque(Reader().feed(exchanged.answers))
+        except TooLarge as error:
+            raise Gone(Bucket.OUTPUT_OVERFLOW, f"output overflow: {error}") from None
+
+    def receive(self) -> Frame:
+        """Return the next frame; Gone when there is none to come."""
+        if not self._frames:
+            raise gone(self.execution.ending)
+        return self._frames.popleft()
+
+
 class Candidate:
-    """One candidate's process and what it owes us."""
+    """One candidate's process, talked to live."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits, role: Role = "candidate") -> None:
         self.guest = sandbox.open(role, limits)
-        self._closed: Execution | None = None
-
-    def load(self, source: str, *, denied: bool) -> None:
-        """Ask for the program to be loaded; `loaded` waits for the answer."""
-        self.send(frames.LOAD, 0, {"source": source, "denied": denied})
 
     def send(self, kind: int, number: int, message: Any) -> None:
         """Send one request."""
         self.guest.send(frames.pack(kind, number, frames.dump(message)))
-
-    def loaded(self) -> None:
-        """Wait until the program has loaded; Gone if it did not."""
-        message = self.parse(self.answer(0, frames.LOADED))
-        stage = message.get("stage")
-        if stage == "done":
-            return
-        failure = raised(message)
-        if stage == "compile":
-            raise Gone(Bucket.SYNTAX, failure.detail)
-        if failure.bucket is Bucket.TEST_EXCEPTION:
-            raise Gone(Bucket.LOAD_EXCEPTION, failure.detail)
-        raise failure
-
-    def answer(self, number: int, *kinds: int) -> Frame:
-        """Wait for the answer to request `number`, which must be of one of the kinds."""
-        frame = self.receive()
-        if frame.number != number:
-            raise forged(f"answered request {frame.number} when {number} was due")
-        if frame.kind == frames.EXITED:
-            raise raised(self.parse(frame))
-        if frame.kind == frames.LARGE:
-            raise Gone(Bucket.OUTPUT_OVERFLOW, "output overflow: the value is too large to cross")
-        if frame.kind not in kinds:
-            raise forged(f"sent a message of kind {frame.kind}")
-        return frame
 
     def receive(self) -> Frame:
         """Wait for any frame; Gone when there is none to come."""
@@ -180,26 +220,11 @@ class Candidate:
         except GuestEnded as end:
             raise gone(end.ending) from None
 
-    @staticmethod
-    def parse(frame: Frame) -> dict[str, Any]:
-        """Parse a hostile payload that must be an object."""
-        try:
-            message = parse(frame.payload)
-        except Malformed as error:
-            raise forged(str(error)) from None
-        if not isinstance(message, dict):
-            raise forged("a message that is no object")
-        return message
-
     def finish(self) -> Execution:
         """Say goodbye, take the last output, and end the process."""
-        if self._closed is None:
-            self.send(frames.END, 0, {})
-            self._closed = self.guest.finish(GRACE_SECONDS)
-        return self._closed
+        self.send(frames.END, 0, {})
+        return self.guest.finish(GRACE_SECONDS)
 
     def abort(self) -> Execution:
         """End the process now."""
-        if self._closed is None:
-            self._closed = self.guest.finish()
-        return self._closed
+        return self.guest.finish()

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, boundary
-from proctor.lines import Line, read_lines
+from proctor.lines import MAX_LINE, Line, brief, open_bytes, read_lines, spelt_out
 from proctor.task import Benchmark
 
 LENGTH = ("length", "max_tokens", "max_length")
+KNOWN = ("task_id", "whole", "stop", "finish_reason", "schema")
 
 
 class Sample(NamedTuple):
@@ -32,7 +33,7 @@ class Recorded:
     def __init__(self, path: Path, solution_field: str | None = None) -> None:
         self._path = path
         self._solution_field = solution_field
-        self.name = f"recorded:{path.name}"
+        self.name = f"recorded:{spelt_out(path.name)}"
 
     def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
         """Yield every row with the id that the benchmark has for its task."""
@@ -41,9 +42,13 @@ class Recorded:
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
             written = row["task_id"]
+            if not isinstance(written, str | int):
+                raise line.error(f"field task_id must be a string, not {_kind(written)}")
             task_id = benchmark.aliases.get(str(written), str(written))
-            if task_id not in known or not isinstance(written, (str, int)):
-                raise line.error(f"task_id {written!r} is not a task of {benchmark.name}")
+            if task_id in benchmark.beyond:
+                continue
+            if task_id not in known:
+                raise line.error(f"task_id {brief(written)} is not a task of {benchmark.name}")
             yield Sample(line, row, task_id)
 
     def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
@@ -53,31 +58,31 @@ class Recorded:
         counts: Counter[str] = Counter()
         for sample in self.samples(benchmark):
             task_id = sample.task_id
-            text, whole = self._text(sample.line, sample.row)
+            field, whole = self._field(sample.line, sample.row)
             number = counts[task_id]
             counts[task_id] += 1
             yield Completion(
                 task_id=task_id,
                 sample=number,
                 id=f"{places[task_id]}_s{number}",
-                completion=text,
+                completion=sample.row[field],
                 whole=whole,
                 stop=_stop(sample.row),
                 model=self.name,
+                more={k: v for k, v in sample.row.items() if k != field and k not in KNOWN},
             )
 
-    def _text(self, line: Line, row: dict[str, Any]) -> tuple[str, bool]:
-        """Return a row's text and whether it is a program as it stands."""
-        for field, whole in (
-            (self._solution_field, True),
-            ("completion", False),
-            ("solution", True),
-        ):
+    def _field(self, line: Line, row: dict[str, Any]) -> tuple[str, bool]:
+        """Return which field a row's text is in and whether it is a program as it stands."""
+        named = self._solution_field
+        if named is not None and named not in row:
+            raise line.error(f"field {named}, which --solution-field names, is missing")
+        for field, whole in ((named, True), ("completion", False), ("solution", True)):
             if field is None or field not in row:
                 continue
             if not isinstance(row[field], str):
                 raise line.error(f"field {field} must be a string, not {_kind(row[field])}")
-            return row[field], whole
+            return field, whole or row.get("whole") is True
         raise line.error("there is neither a field completion nor a field solution")
 
     def _rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
@@ -89,12 +94,12 @@ class Recorded:
 
     def _folder_rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
         """Read `HumanEval_0/0.py` and so on, as EvalPlus writes them."""
-        for folder in sorted(self._path.iterdir()):
-            if not folder.is_dir():
-                continue
+        with boundary(InputError, f"cannot read {self._path}"):
+            folders = sorted(path for path in self._path.iterdir() if path.is_dir())
+        for folder in folders:
             for file in sorted(folder.glob("*.py"), key=lambda file: (len(file.stem), file.stem)):
-                with boundary(InputError, f"cannot read {file}"):
-                    content = file.read_bytes()
+                with open_bytes(file) as opened, boundary(InputError, f"cannot read {file}"):
+                    content = opened.read(MAX_LINE)
                 line = Line(file, 1, content)
                 try:
                     solution = content.decode()
@@ -110,5 +115,5 @@ def _stop(row: dict[str, Any]) -> StopReason:
 
 
 def _kind(value: Any) -> str:
-    names = {type(None): "null", bool: "a boolean", int: "a number", float: "a number"}
-    return names.get(type(value), "an array" if isinstance(value, list) else "an object")
+    names = {bool: "a boolean", int: "a number", float: "a number", list: "an array"}
+    return "null" if value is None else names.get(type(value), "an object")

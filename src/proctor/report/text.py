@@ -9,7 +9,15 @@ from proctor.verdict import OUTCOMES, Bucket
 
 def safe(text: str) -> str:
     """Return text on one line, with everything that could steer a terminal made visible."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text.replace("\n", " ⏎ "))
+    text = text.replace("\n", " ⏎ ")
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 1 << 8 else f"\\u{code:04x}"
 
 
 def percent(estimate: Estimate) -> str:

@@ -23,6 +23,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from proctor.program import Program
+    from proctor.sandbox.box import Exchanged
     from proctor.sandbox.guest import Guest
 
 KIB = 1024
@@ -172,6 +173,10 @@ class Sandbox(Protocol):
 
     def repeat(self, program: "Program", limits: Limits) -> Runs:
         """Prepare one program for many runs."""
+        ...
+
+    def exchange(self, requests: bytes, limits: Limits) -> "Exchanged":
+        """Have a fresh candidate answer requests that are all known, under one clock."""
         ...
 
     def open(self, role: Role, limits: Limits) -> "Guest":

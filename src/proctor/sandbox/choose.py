@@ -5,9 +5,10 @@ from typing import get_args
 
 from proctor.errors import InputError, SandboxError
 from proctor.sandbox import Sandbox, Tier
+from proctor.sandbox.kernel import Kernel
 from proctor.sandbox.portable import Portable
 
-TIERS: dict[str, Callable[[str], Sandbox]] = {"portable": Portable}
+TIERS: dict[str, Callable[[str], Sandbox]] = {"kernel": Kernel, "portable": Portable}
 """Best first."""
 
 

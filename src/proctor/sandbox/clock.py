@@ -20,44 +20,54 @@ TICK = 0.1
 BACKSTOP_FACTOR, BACKSTOP_SECONDS = 10, 30.0
 
 HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Load(NamedTuple):
-    """What the kernel says of a process and its descendants."""
+    """What the kernel says of all guests below a keeper."""
 
     delay_seconds: float
-    """How long the main thread waited for a processor."""
+    """How long their main threads waited for a processor."""
     cpu_seconds: float
     processes: int
+    memory_bytes: int
 
 
-def load_of(pid: int) -> Load | None:
-    """Return what a process and all its descendants used, None where that is not told."""
+def load_below(keeper: int) -> Load | None:
+    """Return what all processes below one use, None where that is not told."""
     try:
-        delay = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-        cpu, processes = _tree(pid)
+        guests = children(keeper)
+        delay = sum(int(_read(f"/proc/{pid}/schedstat").split()[1]) for pid in guests) / 1e9
     except (OSError, IndexError, ValueError):
         return None
-    return Load(delay, cpu, processes)
-
-
-def _tree(pid: int) -> tuple[float, int]:
-    """Sum processor time over a process tree; a member that vanishes meanwhile counts nothing."""
-    total, count, pending = 0.0, 0, [pid]
+    cpu, processes, memory, pending = 0.0, 0, 0, guests
     while pending:
-        current = pending.pop()
+        pid = pending.pop()
         try:
-            fields = Path(f"/proc/{current}/stat").read_bytes().rpartition(b")")[2].split()
-            for task in Path(f"/proc/{current}/task").iterdir():
-                pending += map(int, (task / "children").read_bytes().split())
+            fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+            pending += children(pid)
         except OSError:
-            continue
-        total += sum(map(int, fields[11:15])) / HERTZ
-        count += 1
-    return total, count
+            continue  # it vanished meanwhile, and its parent has its time
+        cpu += sum(map(int, fields[11:15])) / HERTZ
+        memory += int(fields[21]) * PAGE
+        processes += 1
+    return Load(delay, cpu, processes, memory)
 
 
-Expiry = Literal["cpu", "wall", "starved", "processes"]
+def children(pid: int) -> list[int]:
+    """Return the children of a process."""
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_bytes().split()
+    ]
+
+
+def _read(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+Expiry = Literal["cpu", "wall", "starved", "processes", "memory"]
 
 
 class Stopwatch:
@@ -116,6 +126,8 @@ class Stopwatch:
             cpu = load.cpu_seconds - self._cpu_at_start
             if load.processes > self._limits.processes:
                 return "processes"
+            if load.memory_bytes > self._limits.memory_bytes:
+                return "memory"
         if cpu >= self._limits.cpu_seconds:
             return "cpu"
         if passed - self._delay >= self._limits.wall_seconds:

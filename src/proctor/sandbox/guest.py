@@ -5,14 +5,13 @@ streams are drained, standard input is fed, and the keeper tells how the guest e
 the guest does, the loop ends: by an answer, by an ending, or by a limit that kills it.
 """
 
-import json
 import os
 import select
 import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -23,17 +22,18 @@ from proctor.sandbox import (
     Execution,
     Exited,
     Limits,
+    OutOfMemory,
     OutputTooLong,
     SandboxFailed,
     Signalled,
     TimedOut,
     Usage,
 )
-from proctor.sandbox.clock import Stopwatch, load_of
+from proctor.sandbox.clock import Expiry, Load, Stopwatch
+from proctor.sandbox.control import Control
 from proctor.sandbox.inside.frames import Frame, Reader, TooLarge
 
 CHUNK = 1 << 16
-MAX_ANSWER = 1 << 16
 PATIENCE_AFTER_KILL = 10.0
 CLOSED_SECONDS = 0.5
 """How long a guest that closed its border may live on."""
@@ -47,26 +47,27 @@ class GuestEnded(Exception):
         self.ending = ending
 
 
-class Control:
-    """The supervisor's end of the socket to a keeper."""
+def by_itself(code: int, cpu_seconds: float, limits: Limits) -> Ending:
+    """Say how a guest ended that nobody killed."""
+    if code >= 0:
+        return Exited(code)
+    out_of_time = cpu_seconds >= limits.cpu_seconds
+    if -code in (signal.SIGXCPU, signal.SIGKILL) and out_of_time:
+        return TimedOut("cpu")
+    return Signalled(-code)
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
 
-    def order(self, fds: Sequence[int] = (), **order: Any) -> None:
-        """Send one order."""
-        try:
-            socket.send_fds(self.connection, [json.dumps(order).encode()], list(fds))
-        except OSError as error:
-            raise SandboxError(f"the sandbox is gone: {error}") from error
-
-    def answer(self) -> tuple[dict[str, Any], list[int]]:
-        """Wait for one answer; an empty one means that the keeper is gone."""
-        try:
-            message, fds, _, _ = socket.recv_fds(self.connection, MAX_ANSWER, 1)
-        except OSError:
-            return {}, []
-        return (json.loads(message) if message else {}), fds
+def over_limit(expired: Expiry, limits: Limits) -> Ending:
+    """Say how a guest ends that has reached a limit."""
+    match expired:
+        case "cpu" | "wall":
+            return TimedOut(expired)
+        case "memory":
+            return OutOfMemory()
+        case "processes":
+            return Denied(f"more than {limits.processes} processes")
+        case "starved":
+            return SandboxFailed("the machine gave it no processor time")
 
 
 class Guest:
@@ -76,8 +77,8 @@ class Guest:
         self,
         control: Control,
         limits: Limits,
+        look: Callable[[], Load | None],
         *,
-        pid: int,
         outputs: tuple[int, int],
         border: socket.socket | None = None,
         stdin: tuple[int, bytes] | None = None,
@@ -99,8 +100,7 @@ class Guest:
         self._too_long = False
         self._ended: dict[str, Any] | None = None
         self._execution: Execution | None = None
-        self.pid = pid
-        self.clock = Stopwatch(limits, lambda: load_of(pid))
+        self.clock = Stopwatch(limits, look)
         self._poll = select.poll()
         self._actions: dict[int, Callable[[], None]] = {}
         self._watch(control.connection.fileno(), self._take_answer)
@@ -184,12 +184,7 @@ class Guest:
             return OutputTooLong()
         if self._killed is not None:
             return self._killed
-        if code >= 0:
-            return Exited(code)
-        out_of_time = ended.get("cpu_seconds", 0.0) >= self._limits.cpu_seconds
-        if -code in (signal.SIGXCPU, signal.SIGKILL) and out_of_time:
-            return TimedOut("cpu")
-        return Signalled(-code)
+        return by_itself(code, ended.get("cpu_seconds", 0.0), self._limits)
 
     def _watch(self, fd: int, action: Callable[[], None], events: int = select.POLLIN) -> None:
         if action != self._take_answer:  # answers of the keeper are waited for elsewhere, too
@@ -219,15 +214,11 @@ class Guest:
         if self._closed_at is not None and time.monotonic() - self._closed_at > CLOSED_SECONDS:
             self.kill(Exited(0))
         expired = self.clock.expired()
-        if expired == "starved":
-            self.kill(SandboxFailed("the machine gave it no processor time"))
-        elif expired == "processes":
-            self.kill(Denied(f"more than {self._limits.processes} processes"))
-        elif expired is not None:
-            self.kill(TimedOut(expired))
+        if expired is not None:
+            self.kill(over_limit(expired, self._limits))
 
     def _take_answer(self) -> None:
-        answer, _ = self._control.answer()
+        answer = self._control.answer().header
         if "ended" in answer or not answer:
             self._ended = answer
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import denylist, frames
 from .exceptions import Classes, lineage
-from .frames import Frame, Malformed, TooLarge, Wire, dump, parse
+from .frames import Frame, Malformed, Script, TooLarge, Wire, dump, parse
 from .values import CannotCross, pack, pack_contents, refuse, unpack
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
@@ -48,7 +48,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 class Candidate:
     """One loaded program and the objects of it that the other side holds handles to."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire | Script) -> None:
         self._wire = wire
         self._names: dict[str, Any] = {}
         self._objects: list[Any] = []
@@ -174,7 +174,8 @@ class Candidate:
             values = pack([list(args), list(kwargs.items())], self._handle)
             self._nesting += 1
             try:
-                self._wire.send(frames.CALLBACK, self._current, {"k": callback, "a": values})
+                message = dump({"k": callback, "a": values})
+                self._wire.write(frames.pack(frames.CALLBACK, self._current, message))
                 return self._await_answer()
             finally:
                 self._nesting -= 1

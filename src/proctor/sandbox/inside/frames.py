@@ -139,3 +139,19 @@ class Wire:
                 return None
             parts += part
         return bytes(parts)
+
+
+class Script:
+    """Like a wire, for a guest whose requests are all known; it can only answer them."""
+
+    def __init__(self, requests: bytes, fd: int) -> None:
+        self._requests = Reader().feed(requests)
+        self._wire = Wire(fd)
+
+    def receive(self) -> Frame | None:
+        """Return the next request."""
+        return next(self._requests, None)
+
+    def write(self, frame: bytes) -> None:
+        """Send one frame whole."""
+        self._wire.write(frame)

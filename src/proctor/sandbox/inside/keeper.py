@@ -1,32 +1,37 @@
 """The keeper of a box: forks guests, waits for them, kills what they leave, cleans up.
 
-It is started as a fresh interpreter and never sees a test. Orders come over a control socket
-(one JSON message a packet, descriptors beside it); no guest ever holds that socket. When it
-closes, for whatever reason, the keeper ends everything below it and removes the scratch folder.
+It is started as a fresh interpreter and never sees a test. Orders come over a control socket, one
+packet each: a JSON header, a newline, raw bytes that belong to it; descriptors beside it. No guest
+ever holds that socket. When it closes, for whatever reason, the keeper ends everything below it.
 
     order                                       answer
-    start role limits + [in, out, err, border]  started pid | failed why; later: ended …
+    start role limits + [in, out, err, border]  started pid; later: ended …
+    exchange limits, requests                   ended …, what it answered and wrote
     kill                                        (makes `ended` come)
     open path write                             opened + descriptor | refused why
     wipe                                        wiped
+
+What a guest is forked into is the nest's business: a folder, or namespaces of its own.
 """
 
-import ctypes
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from .roles import become
+from .nest import Nest, Ward
+from .roles import become, converse
 
-MAX_ORDER = 1 << 16
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+MAX_PACKET = 1 << 17
+INLINE = 1 << 16
+"""More than that does not travel in a packet but in a file beside it."""
+HASTE_SECONDS = 0.02
+"""How long a guest may take before its output is looked at: most are gone by then."""
+CHUNK = 1 << 16
 
 
 class Become(BaseException):
@@ -40,19 +45,17 @@ class Become(BaseException):
 class Keeper:
     """One box with at most one guest at a time."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, nest: Nest) -> None:
         self._control = control
-        self._scratch = os.path.realpath(tempfile.mkdtemp(prefix="proctor-"))
-        self._guest: int | None = None
+        self._nest = nest
+        self._ward: Ward | None = None
         self._stages: int | None = None
         self._stage = b""
-        self._cpu_seconds = 0.0
-        self._memory_bytes = 0
-        self._wake = self._wake_on_child()
+        self._wake = _wake_on_child()
 
     def serve(self) -> None:
         """Carry out orders until the supervisor is gone."""
-        self._say(ready=sys.version, scratch=self._scratch)
+        self._say(ready=sys.version)
         try:
             while self._step():
                 pass
@@ -72,46 +75,58 @@ class Keeper:
             os.read(self._wake, 4096)
         if self._stages in ready:
             self._read_stage()
-        if self._guest is not None:
-            self._reap()
-        if self._control.fileno() not in ready:
-            return True
-        message, fds, _, _ = socket.recv_fds(self._control, MAX_ORDER, 8)
-        if not message:
-            return False
-        self._obey(json.loads(message), fds)
-        return True
+        if self._ward is not None:
+            self._look_after(self._ward)
+        return self._control.fileno() not in ready or self._take_order()
 
-    def _obey(self, order: dict[str, Any], fds: list[int]) -> None:
-        what = order.pop("do")
+    def _take_order(self) -> bool:
+        packet, fds, _, _ = socket.recv_fds(self._control, MAX_PACKET, 8)
+        if not packet:
+            return False
+        header, _, blob = packet.partition(b"\n")
+        order = json.loads(header)
+        if order.pop("beside", False):
+            with os.fdopen(fds.pop(), "rb") as file:
+                blob = file.read()
         try:
-            if what == "start":
-                self._start(order, fds)
-            elif what == "kill":
-                self._kill()
-            elif what == "open":
-                self._open(**order)
-            elif what == "wipe":
-                self._wipe()
-                self._say(wiped=True)
+            self._obey(order, blob, fds)
         except OSError as error:
             self._say(refused=str(error))
         finally:
             for fd in fds:
                 os.close(fd)
+        return True
 
-    def _start(self, order: dict[str, Any], fds: list[int]) -> None:
+    def _obey(self, order: dict[str, Any], blob: bytes, fds: list[int]) -> None:
+        what = order.pop("do")
+        if what == "start":
+            self._start(order, blob, fds)
+        elif what == "exchange":
+            self._exchange(order, blob)
+        elif what == "kill" and self._ward is not None:
+            self._nest.kill()
+        elif what == "open":
+            self._open(**order)
+        elif what == "wipe":
+            self._nest.wipe()
+            self._say(wiped=True)
+
+    def _start(self, order: dict[str, Any], blob: bytes, fds: list[int]) -> None:
         reading, writing = os.pipe()
-        self._cpu_seconds, self._memory_bytes, self._stage = 0.0, 0, b""
-        pid = os.fork()
-        if pid == 0:
-            self._control.detach()  # so that no destructor closes a number that is in use again
-            scratch, mine = self._scratch, fds.copy()
+        self._stage = b""
+        ward = Ward(self._nest)
+        if ward.pid == 0:
+            nest, mine = self._leave(), fds.copy()
             fds.clear()  # the caller closes those that are left
-            raise Become(lambda: become(order, mine, writing, scratch))
+            raise Become(lambda: become(nest, order, blob, mine, writing))
         os.close(writing)
-        self._guest, self._stages = pid, reading
-        self._say(started=pid)
+        self._ward, self._stages = ward, reading
+        self._say(started=ward.pid)
+
+    def _leave(self) -> Nest:
+        """Forget, in a child, what is the keeper's own."""
+        self._control.detach()  # so that no destructor closes a number that is in use again
+        return self._nest
 
     def _read_stage(self) -> None:
         """Learn how far the guest's set-up came; the pipe closes before candidate code runs."""
@@ -122,50 +137,66 @@ class Keeper:
             os.close(self._stages)
             self._stages = None
 
-    def _reap(self) -> None:
-        """Collect what has died; when the guest itself has, end the rest and report."""
-        ending = None
-        while (died := self._wait(os.WNOHANG)) is not None:
-            if died[0] == self._guest:
-                ending = died[1]
-        if ending is None:
+    def _look_after(self, ward: Ward) -> None:
+        """Report the guest's end when it has come and nothing of it is left."""
+        code = ward.reap()
+        if code is None:
             return
-        self._end_the_rest()
         while self._stages is not None:
             self._read_stage()
-        self._guest = None
-        self._say(
-            ended=os.waitstatus_to_exitcode(ending),
-            stage=self._stage.decode("utf-8", "replace"),
-            cpu_seconds=self._cpu_seconds,
-            memory_bytes=self._memory_bytes,
-        )
+        self._ward = None
+        stage = self._stage.decode("utf-8", "replace")
+        self._say(ended=code, stage=stage, **ward.usage())
 
-    def _wait(self, options: int) -> tuple[int, int] | None:
-        try:
-            pid, status, usage = os.wait4(-1, options)
-        except ChildProcessError:
-            return None
-        if pid == 0:
-            return None
-        self._cpu_seconds += usage.ru_utime + usage.ru_stime
-        scale = 1 if sys.platform == "darwin" else 1024
-        self._memory_bytes = max(self._memory_bytes, usage.ru_maxrss * scale)
-        return pid, status
+    def _exchange(self, order: dict[str, Any], requests: bytes) -> None:
+        """Have a guest answer requests that are all known, and send back all it said at once."""
+        pipes = [os.pipe() for _ in range(3)]
+        ward = Ward(self._nest)
+        if ward.pid == 0:
+            nest = self._leave()
+            raise Become(lambda: converse(nest, order, requests, [pipe[1] for pipe in pipes]))
+        for _, writing in pipes:
+            os.close(writing)
+        limit = order["limits"]["output_bytes"]
+        answers = Gatherer([reading for reading, _ in pipes], [order["answer_bytes"], limit, limit])
+        code = self._await(ward, answers)
+        parts = answers.finish()
+        sizes, too_long = [len(part) for part in parts], answers.too_long
+        blob = b"".join(parts)
+        said = {"ended": code, "sizes": sizes, "too_long": too_long, **ward.usage()}
+        if len(blob) <= INLINE:
+            self._say(blob=blob, **said)
+            return
+        beside = os.memfd_create("answers")
+        with os.fdopen(beside, "wb") as file:
+            file.write(blob)
+            file.flush()
+            os.lseek(beside, 0, os.SEEK_SET)
+            self._say((beside,), beside=True, **said)
 
-    def _kill(self) -> None:
-        if self._guest is not None:
-            _signal_group(self._guest)
-
-    def _end_the_rest(self) -> None:
-        """Kill until nothing is left: orphans fall to us, because we are a subreaper."""
-        assert self._guest is not None  # noqa: S101
+    def _await(self, ward: Ward, answers: "Gatherer") -> int:
+        """Wait until the guest and all it started are gone."""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(self._wake, select.POLLIN)
+        hasty = True
         while True:
-            _signal_group(self._guest)
-            for pid in _children():
-                _signal(pid)
-            if self._wait(0) is None:
-                return
+            ready = [fd for fd, _ in poll.poll(HASTE_SECONDS * 1000 if hasty else None)]
+            if self._wake in ready:
+                os.read(self._wake, 4096)
+                code = ward.reap()
+                if code is not None:
+                    return code
+            if self._control.fileno() in ready:
+                self._nest.kill()  # the only order that can come, unless the supervisor is gone
+                packet = self._control.recv(MAX_PACKET)
+                if not packet:
+                    poll.unregister(self._control)
+            if hasty and not ready:
+                hasty = False
+                answers.watch(poll)
+            elif not hasty and answers.take(ready, poll):
+                self._nest.kill()
 
     def _open(self, path: str, *, write: bool) -> None:
         """Open a file of the scratch folder; no link and no `..` leads out of it."""
@@ -173,7 +204,7 @@ class Keeper:
         if not path or any(part in ("", ".", "..") for part in parts):
             self._say(refused=f"{path!r} is not a path inside the scratch folder")
             return
-        folder = os.open(self._scratch, os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(self._nest.scratch, os.O_RDONLY | os.O_DIRECTORY)
         try:
             for part in parts[:-1]:
                 if write:
@@ -186,56 +217,71 @@ class Keeper:
             file = os.open(parts[-1], flags, 0o644, dir_fd=folder)
         finally:
             os.close(folder)
-        socket.send_fds(self._control, [json.dumps({"opened": True}).encode()], [file])
+        self._say((file,), opened=True)
         os.close(file)
 
-    def _wipe(self) -> None:
-        for entry in os.scandir(self._scratch):
-            if entry.is_dir(follow_symlinks=False):
-                _remove(entry.path)
-            else:
-                os.unlink(entry.path)
-
     def _clean_up(self) -> None:
-        if self._guest is not None:
-            self._end_the_rest()
-        _remove(self._scratch)
+        if self._ward is not None:
+            self._nest.kill()
+            while self._ward.reap(wait=True) is None:
+                pass
+        self._nest.remove()
 
-    def _say(self, **answer: Any) -> None:
+    def _say(self, fds: tuple[int, ...] = (), blob: bytes = b"", **answer: Any) -> None:
         try:
-            self._control.send(json.dumps(answer).encode())
+            packet = json.dumps(answer).encode() + b"\n" + blob
+            socket.send_fds(self._control, [packet], list(fds))
         except OSError:
             pass  # the supervisor is gone; the next read says so and we clean up
 
-    @staticmethod
-    def _wake_on_child() -> int:
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        return reading
+
+class Gatherer:
+    """What a guest writes, each stream up to a limit."""
+
+    def __init__(self, fds: list[int], limits: list[int]) -> None:
+        self._fds = fds
+        self._limits = dict(zip(fds, limits, strict=True))
+        self._data = {fd: bytearray() for fd in fds}
+        self._open = set(fds)
+        self.too_long = False
+
+    def watch(self, poll: select.poll) -> None:
+        """Have the streams drained from now on."""
+        for fd in self._fds:
+            poll.register(fd, select.POLLIN)
+
+    def take(self, ready: list[int], poll: select.poll) -> bool:
+        """Read what has come; True if it is more than there may be."""
+        for fd in ready:
+            if fd in self._open and not self._read(fd):
+                poll.unregister(fd)
+        return self.too_long
+
+    def finish(self) -> list[bytes]:
+        """Read the rest, which nobody can add to any more, and return all of it."""
+        for fd in self._fds:
+            while fd in self._open and self._read(fd):
+                pass
+            os.close(fd)
+        return [bytes(self._data[fd]) for fd in self._fds]
+
+    def _read(self, fd: int) -> bool:
+        data = os.read(fd, CHUNK)
+        room = self._limits[fd] - len(self._data[fd])
+        self._data[fd] += data[:room]
+        self.too_long = self.too_long or len(data) > room
+        if not data or len(data) > room:
+            self._open.discard(fd)
+            return False
+        return True
 
 
-def _signal_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        _signal(pid)  # it has not made its group yet
-
-
-def _signal(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it died by itself
-
-
-def _children() -> list[int]:
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-    except OSError:
-        return []  # no such file here: the group is all we can reach
+def _wake_on_child() -> int:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reading
 
 
 def _make_folder(name: str, folder: int) -> None:
@@ -245,30 +291,12 @@ def _make_folder(name: str, folder: int) -> None:
         pass  # that is as good; whether it is a folder, the next open tells
 
 
-def _remove(path: str) -> None:
-    """Remove a folder whatever rights its owner took away inside it."""
-
-    def again(function: Callable[..., Any], name: str, _: Any) -> None:
-        os.chmod(os.path.dirname(name), 0o700)
-        if os.path.isdir(name) and not os.path.islink(name):
-            os.chmod(name, 0o700)
-            shutil.rmtree(name, ignore_errors=True)
-        else:
-            function(name)
-
-    shutil.rmtree(path, onerror=again)
-
-
-def main() -> None:
+def keep(control: int, nest: Nest) -> None:
     """Keep one box; a forked guest leaves by `Become` and starts on a clean stack."""
-    if sys.platform == "linux":
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
-        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     try:
-        Keeper(socket.socket(fileno=int(sys.argv[1]))).serve()
+        Keeper(socket.socket(fileno=control), nest).serve()
     except Become as child:
         run = child.run
     else:

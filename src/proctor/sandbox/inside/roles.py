@@ -6,7 +6,6 @@ candidate code runs, so nothing a candidate does can look like a failed set-up.
 
 import builtins
 import fcntl
-import gc
 import os
 import resource
 import signal
@@ -14,54 +13,76 @@ import site
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any
 
 from .candidate import Candidate
 from .examiner import examine
-from .frames import Wire
+from .frames import Script, Wire
+from .nest import Nest
 from .together import examine_together
 
 STDERR, BORDER = 2, 3
 MAIN = "main.py"
 
 
-def become(order: dict[str, Any], fds: list[int], stages: int, scratch: str) -> None:
-    """Turn this process into a guest and run its role."""
-    try:
-        os.setsid()
-        stages = _arrange_descriptors(fds, stages)
-        os.chdir(scratch)
-        _reset_signals()
-        _limit(order["limits"])
-        _refill_builtins()
-        os.write(stages, b"R")
-    except BaseException as error:
-        os.write(stages, f"F{type(error).__name__}: {error}".encode())
-        os._exit(120)
+def become(nest: Nest, order: dict[str, Any], blob: bytes, fds: list[int], stages: int) -> None:
+    """Turn this process into a guest and run its role; fds are those of the order."""
+    stages = _prepare(nest, order["limits"], [*fds, stages])
     role = order["role"]
     if role == "program":
-        run_program(stages, order["args"])
+        run_program(nest, stages, blob, order["args"])
         return
+    nest.seal()
+    os.write(stages, b"R")
     os.close(stages)
-    gc.freeze()
+    _play(ROLES[role], Wire(BORDER))
+
+
+def converse(nest: Nest, order: dict[str, Any], requests: bytes, pipes: list[int]) -> None:
+    """Turn this process into a candidate that answers requests which are all known."""
+    answers, stdout, stderr = pipes
+    stdin = os.open(os.devnull, os.O_RDONLY)
+    _prepare(nest, order["limits"], [stdin, stdout, stderr, answers])
+    nest.seal()
+    os.write(BORDER, b"R")
+    _play(ROLES["candidate"], Script(requests, BORDER))
+
+
+def _prepare(nest: Nest, limits: dict[str, Any], fds: list[int]) -> int:
+    """Set everything up but the last walls; the last of the descriptors hears what goes wrong."""
+    status = fds[-1]
     try:
-        ROLES[role](Wire(BORDER))
+        os.setsid()
+        status = _arrange_descriptors(fds)
+        nest.enter(limits)
+        _reset_signals()
+        _limit(limits)
+        _refill_builtins()
+    except BaseException as error:
+        os.write(status, f"F{type(error).__name__}: {error}".encode())
+        os._exit(120)
+    return status
+
+
+def _play(role: Callable[[Any], None], wire: Any) -> None:
+    try:
+        role(wire)
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         os._exit(0)
 
 
-ROLES = {
+ROLES: dict[str, Callable[[Any], None]] = {
     "candidate": lambda wire: Candidate(wire).serve(),
     "examiner": examine,
     "together": examine_together,
 }
 
 
-def _arrange_descriptors(fds: list[int], stages: int) -> int:
-    """Leave 0, 1, 2, the border if there is one, and the stage pipe after it; nothing else."""
-    wanted = [*fds, stages]
+def _arrange_descriptors(wanted: list[int]) -> int:
+    """Leave these descriptors, numbered from 0, and nothing else; return the last one."""
     spare = [fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in wanted]
     for index, fd in enumerate(spare):
         os.dup2(fd, index, inheritable=index <= STDERR)
@@ -100,16 +121,19 @@ def _refill_builtins() -> None:
     site.setcopyright()
 
 
-def run_program(stages: int, args: list[str]) -> None:
+def run_program(nest: Nest, stages: int, source: bytes, args: list[str]) -> None:
     """Run main.py of the scratch folder as `python main.py` would, then let Python end."""
+    with open(MAIN, "wb") as file:
+        file.write(source)
+    nest.seal()
+    os.write(stages, b"R")
     sys.argv = [MAIN, *args]
     sys.path.insert(0, "")
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=MAIN, __builtins__=builtins)
     sys.modules["__main__"] = main
     try:
-        with open(MAIN, "rb") as file:
-            code = compile(file.read(), MAIN, "exec", dont_inherit=True)
+        code = compile(source, MAIN, "exec", dont_inherit=True)
     except BaseException as error:
         traceback.print_exception(type(error), error, None)
         sys.exit(1)

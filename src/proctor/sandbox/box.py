@@ -1,0 +1,238 @@
+"""A box seen from outside: a keeper process, and the orders that are sent to it."""
+
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import IO, NamedTuple
+
+import msgspec
+
+from proctor.errors import SandboxError
+from proctor.program import Program
+from proctor.sandbox import (
+    Ending,
+    Execution,
+    Limits,
+    OutputTooLong,
+    SandboxFailed,
+    Usage,
+)
+from proctor.sandbox.clock import Load, Stopwatch, children, load_below
+from proctor.sandbox.control import GONE, Answer, Control
+from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
+from proctor.sandbox.inside.frames import MAX_TOTAL
+
+START_SECONDS = 30.0
+MAX_FILE_BYTES = 100 << 20
+
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONSAFEPATH": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""All that a guest's environment holds: nothing of the user's."""
+
+
+class Exchanged(NamedTuple):
+    """What became of a guest whose requests were all sent at once."""
+
+    answers: bytes
+    execution: Execution
+
+
+class Box:
+    """One keeper and at most one guest at a time; not safe for use by several threads at once."""
+
+    def __init__(self, argv: Callable[[Sequence[int]], Sequence[str]], bundle: bytes = b"") -> None:
+        """Start a keeper: `argv` makes its command line from the descriptors that it inherits.
+
+        These are its end of the control socket and a file with a `bundle` of source.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control = Control(ours)
+        with theirs, tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
+            source.write(bundle)
+            source.seek(0)
+            fds = [theirs.fileno(), source.fileno()]
+            self._process = self._launch(argv(fds), fds, errors)
+            theirs.close()
+            hello = self.control.answer() if self.control.wait(START_SECONDS) else GONE
+            if "ready" not in hello.header:
+                self.close()
+                errors.seek(0)
+                said = errors.read(4096).decode("utf-8", "replace").strip()
+                raise SandboxError(f"the box does not start: {said or 'no reason given'}")
+        self.version = str(hello.header["ready"])
+        self.keeper = self._process.pid
+
+    def _launch(
+        self, argv: Sequence[str], fds: Sequence[int], errors: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=ENVIRONMENT,
+                pass_fds=fds,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self.control.connection.close()
+            raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
+
+    def find_keeper(self) -> None:
+        """Learn which process the keeper is, if the one we started only stays outside of it."""
+        self.keeper = children(self._process.pid)[0]
+
+    def alive(self) -> bool:
+        """Say whether the keeper is still there, and has nothing to say."""
+        return self._process.poll() is None and not self.control.wait(0)
+
+    def look(self) -> Load | None:
+        """Return what all guests of the box use."""
+        return load_below(self.keeper)
+
+    def start(
+        self,
+        role: str,
+        limits: Limits,
+        *,
+        program: Program | None = None,
+        stdin: bytes | None = None,
+        finally_: Callable[[], None] | None = None,
+    ) -> Guest:
+        """Fork a guest and return its outside; without standard input it gets a border."""
+        reading, writing = zip(os.pipe(), os.pipe(), strict=True)
+        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else os.pipe()
+        ours, theirs = socket.socketpair() if program is None else (None, None)
+        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
+        source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
+        args = () if program is None else program.args
+        try:
+            plain = msgspec.to_builtins(limits)
+            self.control.order(given, source, do="start", role=role, args=args, limits=plain)
+            answer = self.control.answer()
+        finally:
+            for fd in (feed[0], *writing):
+                os.close(fd)
+            if theirs is not None:
+                theirs.close()
+        if "started" not in answer.header:
+            for fd in (*reading, *([] if feed[1] is None else [feed[1]])):
+                os.close(fd)
+            why = answer.header.get("refused", "no answer")
+            raise SandboxError(f"no guest could be started: {why}")
+        return Guest(
+            self.control,
+            limits,
+            self.look,
+            outputs=(reading[0], reading[1]),
+            border=ours,
+            stdin=None if feed[1] is None else (feed[1], stdin or b""),
+            finally_=finally_,
+        )
+
+    def exchange(self, requests: bytes, limits: Limits) -> Exchanged:
+        """Have a fresh candidate answer requests that are all known, under one clock."""
+        clock = Stopwatch(limits, self.look)
+        clock.start()
+        self.control.send(_exchange_header(limits), blob=requests)
+        killed: Ending | None = None
+        answer = GONE
+        while True:
+            patience = PATIENCE_AFTER_KILL if killed else clock.patience()
+            if self.control.wait(patience):
+                answer = self.control.answer()
+                break
+            expired = clock.expired()
+            if killed is not None:
+                break  # a keeper that does not answer a kill is no keeper
+            if expired is not None:
+                killed = over_limit(expired, limits)
+                self.control.order(do="kill")
+        clock.stop()
+        return _exchanged(answer, killed, limits, clock)
+
+    def write(self, path: str, content: bytes) -> None:
+        """Put a file into the scratch folder."""
+        with os.fdopen(self._open(path, write=True), "wb") as file:
+            file.write(content)
+
+    def read(self, path: str) -> bytes:
+        """Return a file of the scratch folder."""
+        with os.fdopen(self._open(path, write=False), "rb") as file:
+            return file.read(MAX_FILE_BYTES)
+
+    def wipe(self) -> None:
+        """Empty the scratch folder."""
+        self.control.order(do="wipe")
+        answer = self.control.answer().header
+        if "wiped" not in answer:
+            raise SandboxError(f"the scratch folder cannot be emptied: {answer.get('refused')}")
+
+    def close(self) -> None:
+        """End the keeper and all below it."""
+        self.control.connection.close()
+        try:
+            self._process.wait(START_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _open(self, path: str, *, write: bool) -> int:
+        self.control.order(do="open", path=path, write=write)
+        answer = self.control.answer()
+        if not answer.fds:
+            raise SandboxError(f"{path}: {answer.header.get('refused', 'no answer')}")
+        return answer.fds[0]
+
+
+@lru_cache(maxsize=64)
+def _exchange_header(limits: Limits) -> bytes:
+    order = {"do": "exchange", "limits": limits, "answer_bytes": MAX_TOTAL}
+    return msgspec.json.encode(order)
+
+
+def _exchanged(
+    answer: Answer, killed: Ending | None, limits: Limits, clock: Stopwatch
+) -> Exchanged:
+    """Make sense of what the keeper says of an exchange."""
+    header, blob = answer.header, answer.blob
+    if "ended" not in header:
+        reason = header.get("refused", "the keeper of the box is gone")
+        return Exchanged(b"", Execution(ending=SandboxFailed(reason)))
+    first, second, _ = header["sizes"]
+    answers = blob[:first]
+    ending: Ending
+    if not answers.startswith(b"R"):
+        why = answers.removeprefix(b"F").decode("utf-8", "replace")
+        ending = SandboxFailed(why or "died while being set up")
+    elif header["too_long"]:
+        ending = OutputTooLong()
+    else:
+        ending = killed or by_itself(header["ended"], header["cpu_seconds"], limits)
+    usage = Usage(
+        cpu_seconds=header["cpu_seconds"],
+        wall_seconds=clock.passed,
+        memory_bytes=header["memory_bytes"],
+    )
+    return Exchanged(
+        answers[1:],
+        Execution(
+            ending=ending,
+            stdout=blob[first : first + second],
+            stderr=blob[first + second :],
+            usage=usage,
+        ),
+    )

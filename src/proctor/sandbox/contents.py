@@ -1,0 +1,189 @@
+"""What is in a box of the kernel tier: an interpreter, the system's libraries, chosen packages.
+
+Nothing of proctor's and nothing of the user's. Folders in which packages are installed are hidden
+behind empty ones, wherever they lie; a chosen package is shown alone, under /packages.
+"""
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.errors import SandboxError
+from proctor.sandbox import seccomp
+from proctor.sandbox.box import ENVIRONMENT
+
+INSIDE = Path(__file__).parent / "inside"
+MODULES = (
+    *("frames", "values", "exceptions", "denylist", "candidate", "standins", "examiner"),
+    *("together", "nest", "roles", "keeper", "linux", "namespaces"),
+)
+"""Files of `inside` that live in a box, each behind those that it imports."""
+
+PRELOADED = (
+    *("abc", "array", "bisect", "calendar", "cmath", "collections", "contextlib", "copy"),
+    *("dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq"),
+    *("io", "itertools", "json", "math", "numbers", "operator", "os", "random", "re", "statistics"),
+    *("string", "struct", "textwrap", "threading", "time", "traceback", "types", "typing"),
+)
+"""Modules that many candidates import; having them loaded is the fastest way to import them."""
+
+BOOT = """
+import json, os, sys, types
+with os.fdopen(int(sys.argv[2]), "rb") as file:
+    bundle = json.load(file)
+sys.path += bundle["path"]
+package = sys.modules["inside"] = types.ModuleType("inside")
+package.__path__ = []
+for name, source in bundle["modules"]:
+    module = sys.modules[f"inside.{name}"] = types.ModuleType(f"inside.{name}")
+    module.__package__ = "inside"
+    setattr(package, name, module)
+    exec(compile(source, f"<inside {name}>", "exec"), module.__dict__)
+for name in bundle["preload"]:
+    try:
+        __import__(name)
+    except ImportError:
+        pass
+from inside.keeper import keep
+from inside.namespaces import Namespaces
+control = int(sys.argv[1])
+nest = Namespaces(bytes.fromhex(bundle["filter"]), shared=bundle["shared"])
+del bundle, file, source, module, package, name, sys.argv[1:]
+import gc
+gc.collect()
+gc.freeze()
+keep(control, nest)
+"""
+
+NOBODY = 65534
+FILES = {
+    "/etc/passwd": "root:x:0:0::/:/bin/sh\ncandidate:x:1000:1000::/tmp:/bin/sh\n",
+    "/etc/group": "root:x:0:\ncandidate:x:1000:\n",
+    "/etc/hosts": "127.0.0.1 localhost\n",
+    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/share/zoneinfo")
+TOP = ("bin", "lib", "lib32", "lib64")
+
+
+class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
+    """What an interpreter says of itself."""
+
+    executable: str
+    version: str
+    prefix: str
+    stdlib: str
+
+
+ASK = """
+import json, os, sys, sysconfig
+print(json.dumps({"executable": os.path.realpath(sys.executable), "version": sys.version,
+                  "prefix": sys.base_prefix, "stdlib": sysconfig.get_path("stdlib")}))
+"""
+
+
+@lru_cache(maxsize=16)
+def look_at(python: str) -> Interpreter:
+    """Ask an interpreter about itself."""
+    try:
+        command = [python, "-I", "-c", ASK]
+        answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
+        return msgspec.json.decode(answer.stdout, type=Interpreter)
+    except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
+        raise SandboxError(f"{python} is not a Python that can run candidates: {error}") from None
+
+
+class Contents(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes into a box."""
+
+    interpreter: Interpreter
+    packages: Sequence[tuple[str, str]] = ()
+    """Name in /packages, and where it lies."""
+    preload: Sequence[str] = PRELOADED
+    network: bool = False
+    shared: bool = False
+    """Whether guests share one scratch folder, as in a session."""
+
+
+def bundle(contents: Contents) -> bytes:
+    """Return what the keeper needs to come to life, as it is sent into the box."""
+    return json.dumps(
+        {
+            "modules": [[name, (INSIDE / f"{name}.py").read_text()] for name in MODULES],
+            "preload": list(contents.preload),
+            "path": ["/packages"] if contents.packages else [],
+            "filter": seccomp.program(platform.machine(), network=contents.network).hex(),
+            "shared": contents.shared,
+        }
+    ).encode()
+
+
+def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
+    """Say how to build a box and what to start in it."""
+    binds = list(_binds(contents.interpreter))
+    sources = [source for source, _ in binds]
+    packages = [(source, f"/packages/{name}") for name, source in contents.packages]
+    executable = contents.interpreter.executable
+    return {
+        "binds": [*binds, *packages],
+        "masks": sorted({mask for source in sources for mask in _package_folders(source)}),
+        "files": FILES,
+        "links": _links(),
+        "user": NOBODY,
+        "argv": [executable, "-s", "-S", "-B", "-c", BOOT, *map(str, fds)],
+        "environment": {**ENVIRONMENT, "HOME": "/tmp", "TMPDIR": "/tmp"},  # noqa: S108
+        "root": _root(sources),
+    }
+
+
+def _links() -> dict[str, str]:
+    """Return the links at the top of the file system, where /bin is part of /usr."""
+    tops = {name: Path(f"/{name}") for name in TOP}
+    return {name: str(path.readlink()) for name, path in tops.items() if path.is_symlink()}
+
+
+def _binds(interpreter: Interpreter) -> Iterator[tuple[str, str]]:
+    """Yield what of the host is shown, and where."""
+    for path in (*SYSTEM, *(f"/{name}" for name in TOP if not Path(f"/{name}").is_symlink())):
+        if Path(path).exists():
+            yield path, path
+    if Path("/etc/ld.so.cache").exists():
+        yield "/etc/ld.so.cache", "/etc/ld.so.cache"
+    prefix = Path(interpreter.prefix)
+    if prefix == Path("/usr"):
+        return
+    yield interpreter.executable, interpreter.executable
+    if prefix == Path("/usr/local"):  # a place where many things are kept
+        yield interpreter.stdlib, interpreter.stdlib
+        yield from ((str(lib), str(lib)) for lib in prefix.glob("lib/libpython*.so*"))
+        return
+    yield str(prefix / "lib"), str(prefix / "lib")
+
+
+def _package_folders(source: str) -> Iterator[str]:
+    """Yield folders below one in which packages of some Python are installed."""
+    places = ("", "python*/", "lib/python*/")
+    for place in places:
+        for name in ("site-packages", "dist-packages"):
+            yield from (str(path) for path in Path(source).glob(place + name) if path.is_dir())
+
+
+def _root(sources: Sequence[str]) -> str:
+    """Return a folder to build the new root on, under which nothing lies that is needed."""
+    for place in ("/mnt", "/media", "/srv", "/opt", "/tmp"):  # noqa: S108
+        free = not any(source.startswith(place + "/") for source in sources)
+        if Path(place).is_dir() and free:
+            return place
+    raise SandboxError("there is no folder to build a box on; create /mnt")
+
+
+def own_interpreter() -> str:
+    """Return the interpreter that builds boxes."""
+    return sys.executable

@@ -1,0 +1,74 @@
+"""The socket between supervisor and keeper: orders out, answers in, one packet each.
+
+A packet is a JSON header, a newline, and raw bytes that belong to it. What does not fit into a
+packet travels in a file whose descriptor is sent along.
+"""
+
+import json
+import os
+import select
+import socket
+import tempfile
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from proctor.errors import SandboxError
+
+MAX_PACKET = 1 << 17
+INLINE = 1 << 16
+
+
+class Answer(NamedTuple):
+    """What a keeper said."""
+
+    header: dict[str, Any]
+    blob: bytes = b""
+    fds: Sequence[int] = ()
+
+
+GONE = Answer({})
+"""The keeper is no more."""
+
+
+class Control:
+    """The supervisor's end."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
+
+    def order(self, fds: Sequence[int] = (), blob: bytes = b"", **order: Any) -> None:
+        """Send one order."""
+        self.send(json.dumps(order).encode(), fds, blob)
+
+    def send(self, header: bytes, fds: Sequence[int] = (), blob: bytes = b"") -> None:
+        """Send one order whose header is encoded already."""
+        try:
+            if len(blob) <= INLINE:
+                socket.send_fds(self.connection, [header, b"\n", blob], list(fds))
+                return
+            with tempfile.TemporaryFile() as file:
+                file.write(blob)
+                file.seek(0)
+                beside = header[:-1] + b',"beside":true}\n'
+                socket.send_fds(self.connection, [beside], [*fds, file.fileno()])
+        except OSError as error:
+            raise SandboxError(f"the sandbox is gone: {error}") from error
+
+    def wait(self, seconds: float) -> bool:
+        """Say whether an answer comes within some time."""
+        return bool(self._poll.poll(seconds * 1000))
+
+    def answer(self) -> Answer:
+        """Wait for one answer."""
+        try:
+            packet, fds, _, _ = socket.recv_fds(self.connection, MAX_PACKET, 1)
+        except OSError:
+            return GONE
+        header, _, blob = packet.partition(b"\n")
+        answer = json.loads(header) if header else {}
+        if answer.pop("beside", False):
+            with os.fdopen(fds.pop(), "rb") as file:
+                blob = file.read()
+        return Answer(answer, blob, fds)

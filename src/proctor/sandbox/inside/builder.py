@@ -1,0 +1,123 @@
+"""Builds a box around itself and starts a keeper in it.
+
+Run as a fresh process. What it makes: a root file system in memory that holds the candidate's
+interpreter, the system's libraries and chosen packages, all read-only; a /dev with what harms
+nobody; namespaces for users, mounts, processes, ipc, network, host name and cgroups. Nothing of
+proctor and nothing of the user's is in it: the keeper's own source comes over a pipe.
+
+As root we build the root file system first, while we may still read the user's files, and then
+become an ordinary user for good. As an ordinary user we make a user namespace first and build
+inside it.
+"""
+
+import json
+import os
+import signal
+import stat
+import sys
+from typing import Any
+
+from . import linux
+
+DEVICES = ("null", "zero", "full", "random", "urandom")
+LINKS = {
+    "dev/fd": "/proc/self/fd",
+    "dev/stdin": "/proc/self/fd/0",
+    "dev/stdout": "/proc/self/fd/1",
+    "dev/stderr": "/proc/self/fd/2",
+    "dev/shm": "/tmp",
+}
+ALL = linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWNET | linux.NEWUTS | linux.NEWCGROUP
+
+
+def build(plan: dict[str, Any]) -> None:
+    """Make the box, move into it, and become the keeper's interpreter."""
+    if os.geteuid() == 0:
+        linux.unshare(linux.NEWNS)
+        _make_root(plan)
+        _become_nobody(plan["user"])
+        user, group = os.getuid(), os.getgid()
+        linux.unshare(linux.NEWUSER | ALL)
+        linux.map_user(0, user, group)
+    else:
+        user, group = os.getuid(), os.getgid()
+        linux.unshare(linux.NEWUSER | ALL)
+        linux.map_user(0, user, group)
+        _make_root(plan)
+    _follow(os.fork())
+    # from here on we are the first process of the box
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+    flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
+    linux.mount("proc", "/proc", "proc", flags)
+    os.execve(plan["argv"][0], plan["argv"], plan["environment"])
+
+
+def _follow(child: int) -> None:
+    """Stay outside as long as the box lives, and go with it."""
+    if child == 0:
+        return
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    os.closerange(3, 1 << 16)
+    _, status = os.waitpid(child, 0)
+    os._exit(abs(os.waitstatus_to_exitcode(status)))
+
+
+def _become_nobody(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    linux.prctl(linux.PR_SET_DUMPABLE, 1)  # or our own files in /proc would not be ours
+
+
+def _make_root(plan: dict[str, Any]) -> None:
+    root, flags = plan["root"], linux.NOSUID | linux.NODEV
+    linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
+    linux.mount("box", root, "tmpfs", flags, "size=16m,mode=755")
+    for source, target in plan["binds"]:
+        _bind(source, root + target)
+    for target in plan["masks"]:
+        linux.mount("nothing", root + target, "tmpfs", flags | linux.READ_ONLY, "size=4k,mode=755")
+    for target, text in plan["files"].items():
+        _write(root + target, text)
+    for name in DEVICES:
+        _bind(f"/dev/{name}", f"{root}/dev/{name}", device=True)
+    for name in ("proc", "tmp", "old"):
+        os.makedirs(f"{root}/{name}", exist_ok=True)
+    for link, target in {**LINKS, **plan["links"]}.items():
+        os.symlink(target, f"{root}/{link}")
+    # a new /proc may only be mounted where one is in sight; this one will be covered
+    linux.mount("/proc", f"{root}/proc", None, linux.BIND | linux.RECURSIVE)
+    os.chdir(root)
+    linux.pivot_root(".", "old")
+    os.chdir("/")
+    linux.unmount("/old")
+    os.rmdir("/old")
+    linux.mount(None, "/", None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | flags)
+
+
+def _bind(source: str, target: str, *, device: bool = False) -> None:
+    """Show a file or folder of the host in the box, read-only."""
+    if stat.S_ISDIR(os.stat(source).st_mode):
+        os.makedirs(target, exist_ok=True)
+    else:
+        _write(target, "")
+    linux.mount(source, target, None, linux.BIND | linux.RECURSIVE)
+    if not device:
+        flags = linux.REMOUNT | linux.BIND | linux.READ_ONLY | linux.NOSUID | linux.NODEV
+        linux.mount(None, target, None, flags | linux.kept_flags(target))
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main() -> None:
+    """Read the plan and carry it out; what goes wrong is one line on standard error."""
+    plan = json.loads(sys.argv[1])
+    try:
+        build(plan)
+    except OSError as error:
+        os.write(2, f"{error}\n".encode())
+        os._exit(1)

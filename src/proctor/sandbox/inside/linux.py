@@ -1,0 +1,127 @@
+"""The system calls that Python does not have, by ctypes; each raises OSError with its name."""
+
+import ctypes
+import os
+import struct
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+CLONE_VM = 0x100
+NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x20000, 0x02000000, 0x04000000, 0x08000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+
+READ_ONLY, NOSUID, NODEV, NOEXEC, REMOUNT = 1, 2, 4, 8, 32
+BIND, RECURSIVE, PRIVATE = 4096, 16384, 1 << 18
+DETACH = 2
+RELATIME = 1 << 21
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+SECCOMP_MODE_FILTER = 2
+CAPABILITY_VERSION = 0x20080522
+
+
+def check(result: int, what: str) -> int:
+    """Raise if a call failed."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces for new ones."""
+    check(LIBC.unshare(flags), "unshare")
+
+
+def setns(fd: int, kind: int) -> None:
+    """Join a namespace."""
+    check(LIBC.setns(fd, kind), "setns")
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    """Mount a file system, or change a mount."""
+    strings = [None if text is None else text.encode() for text in (source, target, kind)]
+    result = LIBC.mount(*strings, ctypes.c_ulong(flags), data.encode() or None)
+    check(result, f"mount {target}")
+
+
+def kept_flags(path: str) -> int:
+    """Return the flags of a mount that may not be taken away when it is changed."""
+    now = os.statvfs(path).f_flag
+    kept = now & (NOSUID | NODEV | NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
+    return kept | (RELATIME if now & os.ST_RELATIME else 0)
+
+
+def unmount(target: str) -> None:
+    """Take a mount away, at once or when nobody uses it any more."""
+    check(LIBC.umount2(target.encode(), DETACH), f"umount {target}")
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Make a folder the root and put the old root into another."""
+    check(LIBC.pivot_root(new.encode(), old.encode()), "pivot_root")
+
+
+def prctl(option: int, value: int = 0, pointer: object = 0) -> None:
+    """Change something about this process."""
+    check(LIBC.prctl(option, ctypes.c_ulong(value), pointer, 0, 0), f"prctl {option}")
+
+
+def drop_capabilities() -> None:
+    """Give up every capability for good."""
+    header = struct.pack("II", CAPABILITY_VERSION, 0)
+    check(LIBC.capset(header, bytes(24)), "capset")
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a file of /proc in one go."""
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def map_user(inside: int, outside_user: int, outside_group: int) -> None:
+    """Say who we are in a user namespace just made."""
+    write_file("/proc/self/setgroups", "deny")
+    write_file("/proc/self/uid_map", f"{inside} {outside_user} 1")
+    write_file("/proc/self/gid_map", f"{inside} {outside_group} 1")
+
+
+class Filter:
+    """A seccomp program, ready to be installed."""
+
+    class _Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
+
+    def __init__(self, code: bytes) -> None:
+        self._code = ctypes.create_string_buffer(code, len(code))
+        self._program = self._Program(len(code) // 8, ctypes.addressof(self._code))
+        self._pointer = ctypes.byref(self._program)
+
+    def install(self) -> None:
+        """Allow this process and its children no more than the filter does."""
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._pointer)
+
+
+class Pauser:
+    """Makes processes that do nothing but be there, in no time, by sharing our memory.
+
+    The first process of a pid namespace is its init: when it dies all others die with it, and
+    signals that would end anybody else do not reach it. A candidate in that place could not even
+    kill itself. So this takes the place and waits for ever.
+    """
+
+    STACK = 64 * 1024
+
+    def __init__(self) -> None:
+        self._stack = ctypes.create_string_buffer(self.STACK)
+        self._top = ctypes.c_void_p((ctypes.addressof(self._stack) + self.STACK) & ~15)
+        self._pause = ctypes.cast(LIBC.pause, ctypes.c_void_p)
+
+    def start(self, exit_signal: int) -> int:
+        """Start one and return its pid."""
+        pid: int = LIBC.clone(self._pause, self._top, CLONE_VM | exit_signal, None)
+        return check(pid, "clone")

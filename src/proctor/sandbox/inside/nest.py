@@ -1,0 +1,78 @@
+"""Where guests live, and one guest under the keeper's care."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Nest(Protocol):
+    """What a tier is made of, inside: how guests are put into their walls and swept out."""
+
+    scratch: str
+
+    def fork(self) -> int:
+        """Fork a guest; return twice, as os.fork does."""
+        ...
+
+    def enter(self, limits: dict[str, Any]) -> None:
+        """Go, in the child, where guests live."""
+        ...
+
+    def seal(self) -> None:
+        """Close, in the child, the last walls: no way back from here."""
+        ...
+
+    def kill(self) -> None:
+        """End the guest."""
+        ...
+
+    def sweep(self, wait: Callable[[], bool]) -> None:
+        """Kill what the guest left; `wait` waits for one to die and says if there was one."""
+        ...
+
+    def wipe(self) -> None:
+        """Empty the scratch folder."""
+        ...
+
+    def remove(self) -> None:
+        """Leave nothing behind."""
+        ...
+
+
+class Ward:
+    """One guest from its fork to the end of all it started."""
+
+    def __init__(self, nest: Nest) -> None:
+        self._nest = nest
+        self._cpu_seconds = 0.0
+        self._memory_bytes = 0
+        self.pid = nest.fork()
+
+    def reap(self, *, wait: bool = False) -> int | None:
+        """Collect what has died; when the guest has, sweep, and return its exit code."""
+        status = None
+        while (died := self._wait(0 if wait else os.WNOHANG)) is not None:
+            if died[0] == self.pid:
+                status = died[1]
+                break
+        if status is None:
+            return None
+        self._nest.sweep(lambda: self._wait(0) is not None)
+        return os.waitstatus_to_exitcode(status)
+
+    def usage(self) -> dict[str, Any]:
+        """Return what it and all it started used."""
+        return {"cpu_seconds": self._cpu_seconds, "memory_bytes": self._memory_bytes}
+
+    def _wait(self, options: int) -> tuple[int, int] | None:
+        try:
+            pid, status, usage = os.wait4(-1, options)
+        except ChildProcessError:
+            return None
+        if pid == 0:
+            return None
+        self._cpu_seconds += usage.ru_utime + usage.ru_stime
+        scale = 1 if sys.platform == "darwin" else 1024
+        self._memory_bytes = max(self._memory_bytes, usage.ru_maxrss * scale)
+        return pid, status

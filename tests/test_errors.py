@@ -1,0 +1,47 @@
+"""Errors know whose fault they are, and which exit status that is."""
+
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import (
+    BorderError,
+    InputError,
+    ProctorError,
+    SandboxError,
+    StoreError,
+    boundary,
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [(InputError, 2), (SandboxError, 3), (StoreError, 3), (BorderError, 3)]
+)
+def test_exit_status(kind: type[ProctorError], status: int) -> None:
+    assert kind.exit_status == status
+    assert issubclass(kind, ProctorError)
+
+
+def test_boundary_names_what_was_tried_and_why_it_failed() -> None:
+    said = r"^cannot read x: No such file or directory$"
+    with pytest.raises(InputError, match=said) as caught, boundary(InputError, "cannot read x"):
+        Path("/no/such/file").read_bytes()
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+
+
+def test_boundary_says_what_to_do_then() -> None:
+    said = r"^cannot write: Is a directory; use another$"
+    with pytest.raises(StoreError, match=said), boundary(StoreError, "cannot write", "use another"):
+        Path("/").write_bytes(b"")
+
+
+def test_boundary_has_words_for_errors_without_a_number() -> None:
+    with pytest.raises(StoreError, match=r"^cannot: odd$"), boundary(StoreError, "cannot"):
+        raise OSError("odd")
+
+
+def test_boundary_lets_everything_else_through() -> None:
+    with pytest.raises(ZeroDivisionError), boundary(StoreError, "cannot"):
+        1 / 0
+    with pytest.raises(InputError, match="inner"), boundary(StoreError, "cannot"):
+        raise InputError("inner")

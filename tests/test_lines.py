@@ -1,0 +1,256 @@
+"""Rows come out of good files, and one sentence out of every other."""
+
+import gc
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.errors import InputError
+from proctor.lines import MAX_LINE, Line, brief, encode, open_bytes, read_lines, sha256_of
+
+ROWS = [{"task_id": "a", "completion": "é\n"}, {"task_id": "b", "completion": ""}]
+TEXT = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+
+
+def rows_of(path: Path) -> list[Any]:
+    return [line.decode(dict[str, Any]) for line in read_lines(path)]
+
+
+def complaint(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        rows_of(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.jsonl", TEXT),
+        ("rows.jsonl", TEXT.rstrip()),
+        ("rows.jsonl", TEXT.replace(b"\n", b"\r\n")),
+        ("rows.jsonl", b"\n\n" + TEXT.replace(b"\n", b"\n\n  \n")),
+        ("rows.jsonl", b"\xef\xbb\xbf" + TEXT),
+        ("rows.jsonl", TEXT.decode().encode()),
+        ("rows.json", json.dumps(ROWS).encode()),
+        ("rows.json", b"\xef\xbb\xbf \n" + json.dumps(ROWS, indent=4).encode()),
+        ("rows.jsonl.gz", gzip.compress(TEXT)),
+        ("rows.jsonl.gz", gzip.compress(TEXT[:20]) + gzip.compress(TEXT[20:])),
+        ("rows.json.gz", gzip.compress(json.dumps(ROWS).encode())),
+        ("rows.jsonl.zst", zstd.compress(TEXT)),
+    ],
+)
+def test_every_way_to_write_the_same_rows(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert rows_of(path) == ROWS
+
+
+@given(st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.none(), max_size=3)))
+def test_whatever_python_writes_is_read(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        text = json.dumps(row).encode()
+        assert Line(Path("x"), 1, text).decode(dict[str, Any]) == row
+
+
+def test_half_a_surrogate_pair_is_read_as_python_writes_it() -> None:
+    row = {"completion": "cut off \ud83d", "n": 1}
+    assert Line(Path("x"), 1, json.dumps(row).encode()).decode(dict[str, Any]) == row
+
+
+def test_half_a_surrogate_pair_excuses_nothing_else() -> None:
+    line = Line(Path("x"), 7, rb'{"completion": "\ud83d", "n": NaN}')
+    with pytest.raises(InputError, match=r"^x, line 7: not JSON: NaN is no number$"):
+        line.decode(dict[str, Any])
+    with pytest.raises(InputError, match=r"^x, line 7: Expected `str`, got `object`"):
+        line._replace(text=rb'{"completion": "\ud83d"}').decode(str)
+
+
+def test_blank_lines_count(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('\n\n{"a": 1}\n\n{"a": \n')
+    assert complaint(path) == f"{path}, line 5: not JSON: Input data was truncated"
+
+
+def test_not_json_at_line_17(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1}\n' * 16 + "{'a': 1}\n" + '{"a": 1}\n')
+    assert complaint(path) == f"{path}, line 17: not JSON: object keys must be strings (byte 1)"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b'{"a": "\xff"}', "not JSON: 'utf-8' codec can't decode byte 0xff in position 0"),
+        (b'{"a": 1e999}', "Number out of range"),
+        (b'{"a": 1} {"b": 2}', "not JSON: trailing characters"),
+        (b'{"a": ' * 100_000, "nested too deeply"),
+        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+        (b'{"a": ' + b"1" * 5000 + b"}", "Integer value out of range"),
+        (b"17", "Expected `object`, got `int`"),
+        (b"null", "Expected `object`, got `null`"),
+        (b"\x00\x00", "not JSON"),
+        ("{}".encode("utf-16"), "not JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_line(tmp_path: Path, text: bytes, said: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"{}\n" + text + b"\n{}\n")
+    assert complaint(path).startswith(f"{path}, line 2: {said}")
+
+
+def test_an_element_of_an_array_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text('[\n  {"a": 1},\n\n  3\n]')
+    assert complaint(path) == f"{path}, element 2: Expected `object`, got `int`"
+    path.write_text('[{"a": 1}, ')
+    assert complaint(path) == f"{path}, line 1: not JSON: Input data was truncated"
+    path.write_text("[" * 100_000)
+    assert complaint(path) == f"{path}, line 1: nested too deeply"
+
+
+def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
+    for name, content in (("a", b""), ("b", b"\n \n"), ("c.gz", gzip.compress(b"")), ("d", b"[]")):
+        (tmp_path / name).write_bytes(content)
+        assert rows_of(tmp_path / name) == []
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    missing = tmp_path / "missing.jsonl"
+    assert complaint(missing) == f"cannot read {missing}: No such file or directory"
+    assert complaint(missing.with_suffix(".gz")).endswith("No such file or directory")
+    assert complaint(missing.with_suffix(".zst")).endswith("No such file or directory")
+    assert complaint(tmp_path) == f"cannot read {tmp_path}: it is a folder"
+    assert complaint(fifo) == f"cannot read {fifo}: it must be a file, which can be read twice"
+    assert "File name too long" in complaint(Path("x" * 5000))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_torn_archive_at_every_byte(tmp_path: Path, suffix: str) -> None:
+    """Wherever it is torn, rows before the tear may come out, and then one sentence."""
+    packed = gzip.compress(TEXT) if suffix == ".gz" else zstd.compress(TEXT)
+    path = tmp_path / f"rows.jsonl{suffix}"
+    for length in range(1, len(packed)):
+        path.write_bytes(packed[:length])
+        assert complaint(path).startswith(f"cannot read {path}: ")
+        with pytest.raises(InputError, match=r"^cannot read "):
+            sha256_of(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_damaged_archive_at_every_byte(tmp_path: Path, suffix: str) -> None:
+    """A flipped bit changes rows or ends in one sentence; nothing else comes out."""
+    packed = gzip.compress(TEXT) if suffix == ".gz" else zstd.compress(TEXT)
+    path = tmp_path / f"rows.jsonl{suffix}"
+    for place in range(len(packed)):
+        path.write_bytes(packed[:place] + bytes([packed[place] ^ 0x55]) + packed[place + 1 :])
+        with suppress(InputError):
+            rows_of(path)
+
+
+def test_an_archive_that_is_none(tmp_path: Path) -> None:
+    for suffix in (".gz", ".zst"):
+        path = tmp_path / f"rows{suffix}"
+        path.write_bytes(TEXT)
+        assert complaint(path).startswith(f"cannot read {path}: ")
+
+
+HUGE = """
+import resource, sys
+from pathlib import Path
+from proctor.errors import InputError
+from proctor.lines import read_lines
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    for line in read_lines(Path(sys.argv[1])):
+        line.decode(dict)
+except InputError as error:
+    print(error)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("bomb", [False, True])
+def test_a_line_of_100_mb_takes_bounded_memory(tmp_path: Path, bomb: bool) -> None:
+    """Nor does one of a gigabyte, packed into a megabyte."""
+    path = tmp_path / ("rows.jsonl.gz" if bomb else "rows.jsonl")
+    with gzip.open(path, "wb", 1) if bomb else path.open("wb") as file:
+        file.write(b'{}\n{"task_id": "')
+        for _ in range(1000 if bomb else 100):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"}\n')
+    ran = subprocess.run(
+        [sys.executable, "-c", HUGE, str(path)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == f"{path}, line 2: longer than {MAX_LINE >> 20} MiB\n"
+    assert int(ran.stderr) < 3 * (MAX_LINE >> 20)
+
+
+def test_a_line_just_short_enough(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    frame = b'{"a": ""}\n'
+    path.write_bytes(frame.replace(b'""', b'"' + b"x" * (MAX_LINE - len(frame)) + b'"'))
+    assert path.stat().st_size == MAX_LINE
+    assert len(rows_of(path)[0]["a"]) == MAX_LINE - len(frame)
+
+
+def test_a_stream_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"{}\nnot JSON\n")
+    lines = read_lines(path)
+    assert next(lines).number == 1
+
+
+def test_digest_is_of_the_content(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz"
+    plain.write_bytes(TEXT)
+    packed.write_bytes(gzip.compress(TEXT))
+    assert sha256_of(plain) == sha256_of(packed)
+    assert len(sha256_of(plain)) == 64
+
+
+def test_descriptors_are_closed(tmp_path: Path, all_closed: None) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(TEXT + b"x")
+    complaint(path)
+    with open_bytes(path):
+        pass
+    gc.collect()  # the exception holds the generator that holds the file
+
+
+class Record(msgspec.Struct):
+    text: str
+    more: dict[str, Any]
+
+
+@pytest.mark.parametrize("write", [lambda record: record, msgspec.to_builtins])
+def test_encode_spells_out_what_utf8_cannot_have(write: Callable[[Any], Any]) -> None:
+    record = write(Record("a\udcffé", {"\ud800": ["\ud800", ("\udfff",), 1, None]}))
+    assert json.loads(encode(record)) == {
+        "text": "a\\udcffé",
+        "more": {"\\ud800": ["\\ud800", ["\\udfff"], 1, None]},
+    }
+
+
+@given(st.recursive(st.text() | st.integers() | st.none(), lambda inner: st.lists(inner)))
+def test_encode_changes_nothing_else(value: Any) -> None:
+    assert json.loads(encode(value)) == value
+
+
+def test_brief_is_short() -> None:
+    assert brief("a") == "'a'"
+    assert brief("\x1b[31m") == "'\\x1b[31m'"
+    assert len(brief("x" * 1_000_000)) < 100

@@ -1,0 +1,158 @@
+"""A receipt holds the evidence of one sample, a manifest all that decides a run."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from proctor.completion import Completion, Sampling
+from proctor.extraction import Extraction, NoCode
+from proctor.judge import Judgement
+from proctor.judge.supervisor import Findings
+from proctor.lines import encode
+from proctor.program import Program
+from proctor.receipt import (
+    CIRCUMSTANCES,
+    MAX_OUTPUT,
+    Manifest,
+    Receipt,
+    how,
+    receipt_of,
+    versions,
+)
+from proctor.sandbox import Enforcement, Execution, Exited, Limits, Usage
+from proctor.task import Assertions, Task
+from proctor.verdict import Bucket, Failed, Outcome, Passed, Unscored
+from proctor.verdict import TestResult as Result
+
+FIELDS = """
+task_id sample outcome bucket detail score tests judged sandbox clock language toolchain limits
+extraction code completion_sha256 program_sha256 task_sha256 usage stdout stderr truncated
+reused_from attempts host schema
+"""
+TASK = Task(task_id="a", tests=Assertions(targets=["f(1) == 2"]), limits=Limits(open_files=7))
+HERE = Enforcement(
+    tier="kernel", isolated=True, walls={}, clock="schedstat", toolchains={"python": "python 3"}
+)
+
+
+def receipt(**given: Any) -> Receipt:
+    said = Completion(task_id="a", sample=3, id="0_s3", completion="```x```")
+    usual = {
+        "task": TASK,
+        "completion": said,
+        "extraction": Extraction(code="x", rule="fence"),
+        "program": Program(source="x"),
+        "judgement": Judgement(verdict=Passed()),
+        "enforcement": HERE,
+    }
+    return receipt_of(**{**usual, **given})
+
+
+def test_a_receipt_has_every_field_of_the_contract() -> None:
+    assert set(FIELDS.split()) <= set(json.loads(encode(receipt())))
+
+
+def test_a_receipt_can_be_read_again() -> None:
+    text = encode(receipt())
+    again = encode(msgspec.json.decode(text, type=Receipt))
+    assert json.loads(again) == json.loads(text)
+
+
+def test_a_receipt_says_what_was_run_and_how() -> None:
+    one = receipt()
+    assert (one.task_id, one.sample, one.code) == ("a", 3, "x")
+    assert (one.sandbox, one.isolated, one.toolchain) == ("kernel", True, "python 3")
+    assert one.limits.open_files == 7
+    assert one.program_sha256 == Program(source="x").sha256
+    assert one.task_sha256 == TASK.sha256
+    assert one.extraction == {"rule": "fence"}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "score", "detail"),
+    [
+        (Passed(), Outcome.PASS, 1.0, ""),
+        (Failed(bucket=Bucket.SYNTAX, detail="no"), Outcome.SYNTAX_ERROR, 0.0, "no"),
+        (
+            Failed(bucket=Bucket.WRONG_ANSWER, score=0.5, tests=[Result(index=0, passed=False)]),
+            Outcome.ASSERTION_FAIL,
+            0.5,
+            "",
+        ),
+        (Unscored(reason="ours"), None, None, "ours"),
+    ],
+)
+def test_a_verdict_is_written_down(verdict: Any, outcome: Any, score: Any, detail: str) -> None:
+    one = receipt(judgement=Judgement(verdict=verdict, judged="together", attempts=2))
+    assert (one.outcome, one.bucket, one.score, one.detail) == (
+        outcome,
+        verdict.bucket,
+        score,
+        detail,
+    )
+    assert one.tests == verdict.tests
+    assert (one.judged, one.attempts) == ("together", 2)
+
+
+def test_output_is_bounded_and_says_so() -> None:
+    used = Usage(cpu_seconds=1.5, wall_seconds=2.5, memory_bytes=10)
+    long = Execution(ending=Exited(0), stdout=b"x" * 9000, stderr=b"\xff", usage=used)
+    one = receipt(
+        judgement=Judgement(verdict=Passed(), findings=Findings(tests=(), executions=[long]))
+    )
+    assert (len(one.stdout), one.stderr, one.truncated) == (MAX_OUTPUT, "\ufffd", True)
+    assert one.usage == used
+    short = msgspec.structs.replace(long, stdout=b"x" * MAX_OUTPUT)
+    one = receipt(
+        judgement=Judgement(verdict=Passed(), findings=Findings(tests=(), executions=[short]))
+    )
+    assert not one.truncated
+
+
+def test_no_code_has_a_reason_and_no_program() -> None:
+    none = NoCode(reason="the answer is empty")
+    assert how(none) == {"rule": "none", "reason": "the answer is empty"}
+    one = receipt(extraction=none, program=None)
+    assert (one.code, one.program_sha256) == ("", None)
+
+
+Make = Callable[..., Manifest]
+
+
+def test_circumstances_do_not_make_another_run(manifest: Make) -> None:
+    other = manifest(**dict.fromkeys(CIRCUMSTANCES, "other"))
+    assert manifest().differs(other) is None
+    assert manifest().sha256 == other.sha256
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "ours", "theirs"),
+    [
+        ({"benchmark": "other"}, "benchmark", "demo", "other"),
+        ({"completions_sha256": "22"}, "completions_sha256", "11", "22"),
+        ({"sampling": Sampling(seed=4)}, "sampling.seed", 0, 4),
+        ({"limits": Limits()}, "limits", None, msgspec.to_builtins(Limits())),
+        ({"versions": {}}, "versions.proctor", "0", None),
+        ({"versions": {"proctor": "0", "x": "1"}}, "versions.x", None, "1"),
+        ({"packages": ["numpy"]}, "packages", [], ["numpy"]),
+    ],
+)
+def test_everything_else_does(
+    manifest: Make, changes: dict[str, Any], field: str, ours: Any, theirs: Any
+) -> None:
+    other = manifest(**changes)
+    assert manifest().differs(other) == (field, ours, theirs)
+    assert manifest().sha256 != other.sha256
+
+
+def test_a_manifest_can_be_read_again(manifest: Make) -> None:
+    again = msgspec.json.decode(encode(manifest()), type=Manifest)
+    assert manifest().differs(again) is None
+    assert again.sha256 == manifest().sha256
+
+
+def test_versions_of_what_runs_the_run() -> None:
+    assert set(versions()) == {"proctor", "python", "system"}

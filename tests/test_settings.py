@@ -1,0 +1,66 @@
+"""One TOML file, found where the documentation says."""
+
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import InputError
+from proctor.settings import Settings, default_workers, home, load_settings
+
+
+def test_without_a_file_there_are_defaults(alone: Path) -> None:
+    assert load_settings() == Settings()
+    assert Settings().sandbox == "auto"
+    assert Settings().max_seconds == 300.0
+
+
+def test_the_order_of_places(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_home = alone / "home" / ".config" / "proctor" / "proctor.toml"
+    at_home.parent.mkdir(parents=True)
+    at_home.write_text("workers = 1")
+    assert load_settings().workers == 1
+    (alone / "proctor.toml").write_text("workers = 2")
+    assert load_settings().workers == 2
+    (alone / "named.toml").write_text('workers = 3\ndata = "d"\nsandbox = "portable"\n')
+    monkeypatch.setenv("PROCTOR_CONFIG", "named.toml")
+    assert load_settings() == Settings(workers=3, data="d", sandbox="portable")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"workers = ", "Invalid value (at end of document)"),
+        (b'workers = "many"', "Expected `int | null`, got `str` - at `$.workers`"),
+        (b"wrokers = 3", "Object contains unknown field `wrokers`"),
+        (b"\xff", "'utf-8' codec can't decode"),
+        (b"max_seconds = 'long'", "Expected `float`, got `str` - at `$.max_seconds`"),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_field(alone: Path, content: bytes, said: str) -> None:
+    (alone / "proctor.toml").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load_settings()
+    assert str(caught.value).startswith(f"proctor.toml: {said}")
+
+
+def test_a_named_file_must_be_there(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_CONFIG", "no.toml")
+    with pytest.raises(InputError, match=r"^cannot read no.toml: No such file or directory$"):
+        load_settings()
+
+
+def test_a_user_without_a_home_has_no_settings(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", lambda _: {}[_])
+    assert home("x") is None
+    assert load_settings() == Settings()
+
+
+def test_home_is_the_users(alone: Path) -> None:
+    assert home(".cache", "x") == alone / "home" / ".cache" / "x"
+
+
+def test_workers_are_processors_that_may_be_used() -> None:
+    assert default_workers() >= 1

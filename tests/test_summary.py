@@ -1,0 +1,127 @@
+"""A summary comes from a run's manifest and receipts alone."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from proctor.errors import InputError, StoreError
+from proctor.lines import encode
+from proctor.receipt import Manifest, Receipt
+from proctor.store import MANIFEST, RECEIPTS, pretty
+from proctor.summary import Summary, check_ks, summarize
+from proctor.verdict import OUTCOMES, Bucket, Outcome
+
+Row = tuple[str, int, Bucket]
+P, W, H = Bucket.PASSED, Bucket.WRONG_ANSWER, Bucket.HARNESS
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, manifest: Callable[..., Manifest], receipt: Callable[..., Receipt]
+) -> Callable[..., Path]:
+    """Return a function that makes a run directory of receipts."""
+
+    def make(rows: list[Row], **changes: object) -> Path:
+        usual = {"samples": len(rows), "tasks": len({row[0] for row in rows})}
+        (tmp_path / MANIFEST).write_bytes(pretty(manifest(**{**usual, **changes})))
+        lines = [encode(receipt(n, bucket, task_id=task_id)) for task_id, n, bucket in rows]
+        (tmp_path / RECEIPTS).write_bytes(b"".join(line + b"\n" for line in lines))
+        return tmp_path
+
+    return make
+
+
+def test_counts(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P), ("a", 1, W), ("b", 0, Bucket.SYNTAX), ("b", 1, H)]))
+    assert (summary.benchmark, summary.model) == ("demo", "recorded:samples.jsonl")
+    assert (summary.tasks, summary.samples, summary.passed, summary.unscored) == (2, 4, 1, 1)
+    assert summary.outcomes == {
+        Outcome.PASS: 1,
+        Outcome.ASSERTION_FAIL: 1,
+        Outcome.SYNTAX_ERROR: 1,
+        Outcome.TIMEOUT: 0,
+        Outcome.ERROR: 0,
+    }
+    assert summary.buckets == {P: 1, W: 1, Bucket.SYNTAX: 1, H: 1}
+    assert summary.judged == {"apart": 4}
+    assert (summary.sandbox, summary.isolated) == ("portable", False)
+
+
+def test_every_bucket_is_counted_once(run: Callable[..., Path]) -> None:
+    summary = summarize(run([(bucket, 0, bucket) for bucket in Bucket]))
+    assert sum(summary.outcomes.values()) + summary.unscored == summary.samples == len(Bucket)
+    assert summary.unscored == sum(outcome is None for outcome in OUTCOMES.values())
+    assert set(summary.buckets) == set(Bucket)
+
+
+def test_pass_at_1_is_the_mean_over_tasks(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P), ("a", 1, W), ("b", 0, P), ("b", 1, P)]))
+    assert list(summary.pass_at_k) == ["1"]
+    assert summary.pass_at_k["1"].value == 0.75
+
+
+def test_unscored_samples_are_no_failures(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P), ("a", 1, H), ("b", 0, H), ("b", 1, H)]))
+    one = summary.pass_at_k["1"]
+    assert (one.value, one.tasks, one.samples, one.unscored, one.left_out) == (1.0, 1, 1, 3, 1)
+    assert (summary.degraded, summary.complete) == (True, True)
+
+
+def test_by_default_k_is_what_all_tasks_allow(run: Callable[..., Path]) -> None:
+    rows = [(task, n, P) for task in "ab" for n in range(10)]
+    assert list(summarize(run(rows)).pass_at_k) == ["1", "10"]
+    assert list(summarize(run([*rows, ("c", 0, P)])).pass_at_k) == ["1"]
+
+
+def test_a_k_that_some_tasks_allow_counts_the_others(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P), ("b", 0, P), ("b", 1, W)]), ks=[2, 1])
+    assert list(summary.pass_at_k) == ["2", "1"]
+    assert summary.pass_at_k["2"].left_out == 1
+
+
+def test_a_k_that_none_allows_is_an_error(run: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match=r"^--k 3: no task has more than 2 samples$"):
+        summarize(run([("a", 0, P), ("b", 0, P), ("b", 1, W)]), ks=[3])
+    check_ks([5], [])
+    check_ks([], [1])
+
+
+def test_a_run_that_is_not_complete(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P)], samples=7))
+    assert (summary.complete, summary.degraded, summary.samples) == (False, True, 1)
+
+
+def test_a_run_that_has_not_begun(run: Callable[..., Path]) -> None:
+    path = run([], samples=7)
+    (path / RECEIPTS).unlink()
+    summary = summarize(path)
+    assert (summary.samples, summary.tasks, summary.pass_at_k) == (0, 0, {})
+
+
+def test_a_torn_last_line_is_not_counted(run: Callable[..., Path]) -> None:
+    path = run([("a", 0, P), ("b", 0, P)])
+    (path / RECEIPTS).write_bytes((path / RECEIPTS).read_bytes()[:-1])
+    assert summarize(path).samples == 1
+
+
+def test_a_receipt_that_is_none(run: Callable[..., Path]) -> None:
+    path = run([("a", 0, P)])
+    (path / RECEIPTS).write_text('{"task_id": "a", "sample": 0, "bucket": "odd", "judged": ""}\n')
+    with pytest.raises(StoreError, match=r"receipts.jsonl, line 1: Invalid enum value 'odd'"):
+        summarize(path)
+
+
+def test_the_seed_decides_the_bootstrap(run: Callable[..., Path]) -> None:
+    rows = [(f"t{n}", s, P if (n * 7 + s) % 3 else W) for n in range(12) for s in range(4)]
+    path = run(rows)
+    first, again, other = summarize(path), summarize(path), summarize(path, seed=5)
+    assert first.pass_at_k == again.pass_at_k
+    assert "seed 5" in other.pass_at_k["1"].method
+    assert first.pass_at_k["1"].value == other.pass_at_k["1"].value
+
+
+def test_a_summary_can_be_read_again(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P)]), seconds=1.5)
+    assert msgspec.json.decode(encode(summary), type=Summary) == summary
