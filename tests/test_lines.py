@@ -69,6 +69,13 @@ def test_half_a_surrogate_pair_is_read_as_python_writes_it() -> None:
     assert Line(Path("x"), 1, json.dumps(row).encode()).decode(dict[str, Any]) == row
 
 
+def test_half_a_surrogate_pair_in_an_array(tmp_path: Path) -> None:
+    rows = [{"a": "\ud83d"}, {"a": "\U0001f600", "n": 2**70, "x": 0.1}]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows, indent=2))
+    assert rows_of(path) == rows
+
+
 def test_half_a_surrogate_pair_excuses_nothing_else() -> None:
     line = Line(Path("x"), 7, rb'{"completion": "\ud83d", "n": NaN}')
     with pytest.raises(InputError, match=r"^x, line 7: not JSON: NaN is no number$"):

@@ -147,8 +147,12 @@ def _array(path: Path, file: IO[bytes]) -> Iterator[Line]:
             f"{path}: one array of more than {MAX_ARRAY >> 30} GiB; write one object a line"
         )
     whole = Line(path, 1, content.removeprefix(BOM))
-    for number, element in enumerate(whole.decode(list[msgspec.Raw]), 1):
-        yield Line(path, number, bytes(element), "element")
+    if HALF_PAIR.search(content):
+        texts = (json.dumps(element).encode() for element in whole.decode(list[Any]))
+    else:
+        texts = (bytes(element) for element in whole.decode(list[msgspec.Raw]))
+    for number, text in enumerate(texts, 1):
+        yield Line(path, number, text, "element")
 
 
 def encode(record: Any) -> bytes:

@@ -118,7 +118,7 @@ def test_its_world_is_small_and_always_the_same(sandbox):
     lines = first.stdout.decode().splitlines()
     assert lines[0] == "['main.py']"
     assert lines[1].split()[1:] == ["UTC", "0", "utf-8"]
-    assert lines[2] == "[]"
+    assert lines[2] == "['numpy']"
     assert lines[4] == "['0', '1', '2'] 4"
 
 

@@ -73,6 +73,7 @@ class Box:
                 raise SandboxError(f"the box does not start: {said or 'no reason given'}")
         self.version = str(hello.header["ready"])
         self.keeper = self._process.pid
+        self._others = 0  # processes below the keeper that are no guests
 
     def _launch(
         self, argv: Sequence[str], fds: Sequence[int], errors: IO[bytes]
@@ -94,6 +95,7 @@ class Box:
     def find_keeper(self) -> None:
         """Learn which process the keeper is, if the one we started only stays outside of it."""
         self.keeper = children(self._process.pid)[0]
+        self._others = 1
 
     def alive(self) -> bool:
         """Say whether the keeper is still there, and has nothing to say."""
@@ -101,7 +103,8 @@ class Box:
 
     def look(self) -> Load | None:
         """Return what all guests of the box use."""
-        return load_below(self.keeper)
+        load = load_below(self.keeper)
+        return None if load is None else load._replace(processes=load.processes - self._others)
 
     def start(
         self,

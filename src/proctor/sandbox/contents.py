@@ -69,7 +69,7 @@ FILES = {
     "/etc/hosts": "127.0.0.1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
-SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/share/zoneinfo")
+SYSTEM = ("/usr/bin", "/usr/lib32", "/usr/lib64", "/usr/lib/locale", "/usr/share/zoneinfo")
 TOP = ("bin", "lib", "lib32", "lib64")
 
 
@@ -80,12 +80,15 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     prefix: str
     stdlib: str
+    sites: Sequence[str]
+    """Where its packages are installed."""
 
 
 ASK = """
 import json, os, sys, sysconfig
 print(json.dumps({"executable": os.path.realpath(sys.executable), "version": sys.version,
-                  "prefix": sys.base_prefix, "stdlib": sysconfig.get_path("stdlib")}))
+                  "prefix": sys.base_prefix, "stdlib": sysconfig.get_path("stdlib"),
+                  "sites": sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})}))
 """
 
 
@@ -151,13 +154,16 @@ def _links() -> dict[str, str]:
 
 def _binds(interpreter: Interpreter) -> Iterator[tuple[str, str]]:
     """Yield what of the host is shown, and where."""
-    for path in (*SYSTEM, *(f"/{name}" for name in TOP if not Path(f"/{name}").is_symlink())):
+    libraries = Path(f"/usr/lib/{platform.machine()}-linux-gnu")  # Debian keeps them apart
+    if not libraries.is_dir():
+        libraries = Path("/usr/lib")
+    tops = [f"/{name}" for name in TOP if not Path(f"/{name}").is_symlink()]
+    for path in (str(libraries), *SYSTEM, *tops, "/etc/ld.so.cache"):
         if Path(path).exists():
             yield path, path
-    if Path("/etc/ld.so.cache").exists():
-        yield "/etc/ld.so.cache", "/etc/ld.so.cache"
     prefix = Path(interpreter.prefix)
     if prefix == Path("/usr"):
+        yield interpreter.stdlib, interpreter.stdlib
         return
     yield interpreter.executable, interpreter.executable
     if prefix == Path("/usr/local"):  # a place where many things are kept

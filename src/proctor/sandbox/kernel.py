@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed,
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.contents import Contents, bundle, look_at, plan
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.packages import default_packages, entries
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
 
@@ -59,16 +61,36 @@ def kernel_box(contents: Contents) -> Box:
 class Kernel:
     """The tier for Linux hosts that allow user namespaces."""
 
-    def __init__(self, python: str = sys.executable) -> None:
+    def __init__(self, python: str = sys.executable, packages: Sequence[str] | None = None) -> None:
         if sys.platform != "linux" or platform.machine() not in seccomp.ARCHITECTURES:
             raise SandboxError(f"the kernel tier is for Linux, not {platform.platform()}")
-        self._contents = Contents(interpreter=look_at(python))
-        self._candidates = Pool(lambda: kernel_box(self._contents), IDLE)
-        self._examiners = Pool(lambda: kernel_box(self._contents), IDLE)
+        interpreter = look_at(python)
+        chosen = default_packages(interpreter.sites) if packages is None else packages
+        self._packages = tuple(chosen)
+        shown = entries(chosen, interpreter.sites)
+        self._contents = Contents(interpreter=interpreter, packages=shown)
+        self._pools: dict[frozenset[str], Pool] = {}
+        self._examiners = self._pool(frozenset())
+        self._lock = threading.Lock()
+
+    def _pool(self, preload: frozenset[str]) -> Pool:
+        contents = msgspec.structs.replace(
+            self._contents, preload=[*self._contents.preload, *sorted(preload)]
+        )
+        return Pool(lambda: kernel_box(contents), IDLE)
+
+    def _candidates(self, text: bytes) -> Pool:
+        """Return boxes in which the packages that a text mentions are loaded already."""
+        mentioned = frozenset(name for name in self._packages if name.encode() in text)
+        with self._lock:
+            if mentioned not in self._pools:
+                self._pools[mentioned] = self._pool(mentioned)
+            return self._pools[mentioned]
 
     @cached_property
     def _enforcement(self) -> Enforcement:
-        self._candidates.give_back(self._candidates.take())
+        pool = self._candidates(b"")
+        pool.give_back(pool.take())
         return Enforcement(
             tier="kernel",
             isolated=True,
@@ -96,31 +118,34 @@ class Kernel:
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
+        pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
         try:
-            box = self._candidates.take()
+            box = pool.take()
         except SandboxError as error:
             return Execution(ending=SandboxFailed(str(error)))
         try:
             return run_in(box, program, limits, stdin)
         finally:
-            self._candidates.give_back(box)
+            pool.give_back(box)
 
     def repeat(self, program: Program, limits: Limits) -> BoxRuns:
         """Prepare one program for many runs."""
-        box = self._candidates.take()
-        return BoxRuns(box, program, limits, finally_=lambda: self._candidates.give_back(box))
+        pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
+        box = pool.take()
+        return BoxRuns(box, program, limits, finally_=lambda: pool.give_back(box))
 
     def exchange(self, requests: bytes, limits: Limits) -> Exchanged:
         """Have a fresh candidate answer requests that are all known."""
-        box = self._candidates.take()
+        pool = self._candidates(requests)
+        box = pool.take()
         try:
             return box.exchange(requests, limits)
         finally:
-            self._candidates.give_back(box)
+            pool.give_back(box)
 
     def open(self, role: Role, limits: Limits) -> Guest:
         """Start one process that speaks the border protocol in the given role."""
-        pool = self._examiners if role == "examiner" else self._candidates
+        pool = self._examiners if role == "examiner" else self._candidates(b"")
         box = pool.take()
         return box.start(role, limits, finally_=lambda: pool.give_back(box))
 
@@ -131,5 +156,5 @@ class Kernel:
 
     def close(self) -> None:
         """End all boxes that are not in use."""
-        self._candidates.close()
-        self._examiners.close()
+        for pool in (*self._pools.values(), self._examiners):
+            pool.close()

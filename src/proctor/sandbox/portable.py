@@ -5,9 +5,11 @@ the user's processes. What does hold: clocks, output and memory limits, no secre
 environment, no package of the user's in its path, and nothing of it left running or lying about.
 """
 
+import json
 import os
 import sys
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from proctor.errors import SandboxError
@@ -15,7 +17,9 @@ from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.clock import load_below
+from proctor.sandbox.contents import look_at
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.packages import default_packages, entries
 from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
 
 BOOT = """
@@ -24,21 +28,33 @@ sys.path.insert(0, sys.argv.pop(1))
 from inside.folder import Folder
 from inside.keeper import keep
 del sys.path[0]
-keep(int(sys.argv[1]), Folder())
+import json
+packages = json.loads(sys.argv.pop(2))
+keep(int(sys.argv[1]), Folder(packages))
 """
 
 
-def portable_box(python: str) -> Box:
+def portable_box(python: str, packages: Sequence[tuple[str, str]]) -> Box:
     """Start a keeper without walls."""
-    folder = str(Path(__file__).parent)
-    return Box(lambda fds: [python, "-s", "-S", "-B", "-c", BOOT, folder, str(fds[0])])
+    start = [python, "-s", "-S", "-B", "-c", BOOT, str(Path(__file__).parent)]
+    return Box(lambda fds: [*start, str(fds[0]), json.dumps(packages)])
 
 
 class Portable:
     """The tier for hosts where nothing better works."""
 
-    def __init__(self, python: str = sys.executable) -> None:
-        self._box = partial(portable_box, python)
+    def __init__(self, python: str = sys.executable, packages: Sequence[str] | None = None) -> None:
+        self._python = python
+        self._packages = packages
+
+    def _box(self) -> Box:
+        return portable_box(self._python, self._shown)
+
+    @cached_property
+    def _shown(self) -> list[tuple[str, str]]:
+        sites = look_at(self._python).sites
+        names = default_packages(sites) if self._packages is None else self._packages
+        return entries(names, sites)
 
     @cached_property
     def _enforcement(self) -> Enforcement:

@@ -13,6 +13,7 @@ inside it.
 import json
 import os
 import signal
+import socket
 import stat
 import sys
 from typing import Any
@@ -49,6 +50,7 @@ def build(plan: dict[str, Any]) -> None:
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
     linux.mount("proc", "/proc", "proc", flags)
+    socket.sethostname("box")
     os.execve(plan["argv"][0], plan["argv"], plan["environment"])
 
 

@@ -15,8 +15,15 @@ PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 class Folder:
     """Guests of the portable tier."""
 
-    def __init__(self) -> None:
-        self.scratch = os.path.realpath(tempfile.mkdtemp(prefix="proctor-"))
+    def __init__(self, packages: list[tuple[str, str]]) -> None:
+        """Make a scratch folder, and one in which the packages of the list are in sight."""
+        self._place = os.path.realpath(tempfile.mkdtemp(prefix="proctor-"))
+        self.scratch = f"{self._place}/scratch"
+        os.mkdir(self.scratch)
+        os.mkdir(f"{self._place}/packages")
+        for name, path in packages:
+            os.symlink(path, f"{self._place}/packages/{name}")
+        sys.path.append(f"{self._place}/packages")
         self._guest = 0
         if sys.platform == "linux":  # orphans fall to us, and no guest may look at us
             prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -58,8 +65,8 @@ class Folder:
                 os.unlink(entry.path)
 
     def remove(self) -> None:
-        """Remove the scratch folder."""
-        _remove(self.scratch)
+        """Remove the folders."""
+        _remove(self._place)
 
 
 def _signal_group(pid: int) -> None:

@@ -8,6 +8,7 @@ Killing the init kills all.
 """
 
 import os
+import resource
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -53,6 +54,7 @@ class Namespaces:
         linux.mount("proc", "/proc", "proc", flags, "hidepid=2")
         linux.unshare(linux.NEWUSER)
         linux.map_user(USER, 0, 0)
+        resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
         os.chdir(SCRATCH)
 
     def seal(self) -> None:

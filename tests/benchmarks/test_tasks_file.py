@@ -1,0 +1,197 @@
+"""Tasks files: what can be judged is read, what cannot is refused by its field."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.benchmarks import load
+from proctor.benchmarks.tasks_file import is_expression
+from proctor.errors import InputError
+from proctor.task import Assertions, CallCases, CheckFunction, StdinCases, Task
+
+Write = Callable[..., Path]
+KINDS: dict[str, dict[str, Any]] = {
+    "assertions": {"targets": ["add(1, 2) == 3", "assert add(0, 0) == 0"]},
+    "check": {"code": "def check(candidate):\n    assert candidate(1, 2) == 3\n"},
+    "calls": {"fn_name": "add", "inputs": [[1, 2], [0, 0]], "outputs": [3, 0]},
+    "stdin": {"inputs": ["1 2\n"], "outputs": ["3\n"]},
+}
+
+
+def row(kind: str = "assertions", /, **changes: Any) -> dict[str, Any]:
+    """Return the row of the documentation; `tests__x` and `metadata__x` reach inside."""
+    made: dict[str, Any] = {
+        "task_id": "demo/1",
+        "language": "python",
+        "prompt": "def add(a, b):\n",
+        "entry_point": "add",
+        "tests": {"kind": kind, **KINDS.get(kind, {})},
+        "metadata": {"timeout_s": 3, "difficulty": "easy"},
+        "canonical_solution": "    return a + b\n",
+    }
+    made = copy.deepcopy(made)
+    for name, value in changes.items():
+        outer, _, inner = name.partition("__")
+        (made[outer] if inner else made).__setitem__(inner or outer, value)
+    return made
+
+
+def read(write: Write, *rows: Any) -> list[Task]:
+    return list(load(str(write("t.jsonl", rows))).tasks)
+
+
+def refused(write: Write, bad: Any) -> str:
+    other = row(task_id="demo/0")
+    with pytest.raises(InputError) as caught:
+        read(write, other, bad)
+    said = str(caught.value)
+    assert "t.jsonl, line 2: " in said
+    return said.partition("t.jsonl, line 2: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "record"),
+    [
+        ("assertions", Assertions),
+        ("check", CheckFunction),
+        ("calls", CallCases),
+        ("stdin", StdinCases),
+    ],
+)
+def test_every_kind(jsonl: Write, kind: str, record: type) -> None:
+    (task,) = read(jsonl, row(kind))
+    assert isinstance(task.tests, record)
+    assert (task.task_id, task.entry_point, task.language) == ("demo/1", "add", "python")
+    assert task.metadata.difficulty == "easy"
+    assert (task.limits.cpu_seconds, task.limits.wall_seconds) == (3.0, 3.0)
+
+
+def test_little_is_needed(jsonl: Write) -> None:
+    (task,) = read(jsonl, {"task_id": "x", "tests": {"kind": "assertions", "targets": ["f()"]}})
+    assert (task.prompt, task.entry_point, task.canonical_solution) == ("", None, None)
+    assert task.limits.wall_seconds == 3.0
+
+
+def test_values_come_as_they_are(jsonl: Write) -> None:
+    cases = [[2**80, 1.5, None, True, "é\ud83d", {"1": [2]}], [[]]]
+    (task,) = read(jsonl, row("calls", tests__inputs=cases))
+    assert isinstance(task.tests, CallCases)
+    assert task.tests.inputs == cases
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"task_id": ""}, "task_id is empty"),
+        ({"task_id": 3}, "Expected `str`, got `int` - at `$.task_id`"),
+        ({"prompt": None}, "Expected `str`, got `null` - at `$.prompt`"),
+        ({"language": "cobol"}, "language is 'cobol'; this version knows python"),
+        ({"schema": 2}, "schema is 2; this version knows 1"),
+        ({"entry_point": "add("}, "entry_point: 'add(' names no function"),
+        ({"entry_point": ""}, "entry_point: '' names no function"),
+        ({"entry_point": "import os"}, "entry_point: 'import os' names no function"),
+        ({"tests": []}, "Expected `object`, got `array` - at `$.tests`"),
+        ({"tests__kind": "vibes"}, "Invalid value 'vibes' - at `$.tests.kind`"),
+        ({"tests__setup": "def"}, "tests.setup is not Python"),
+        ({"metadata__timeout_s": "3"}, "Expected `float | null`, got `str` - at `$.metadata.timeout_s`"),
+        ({"metadata__denylist": 1}, "Expected `bool`, got `int` - at `$.metadata.denylist`"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_task(jsonl: Write, changes: dict[str, Any], said: str) -> None:
+    assert refused(jsonl, row(**changes)) == said
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 30.001, 31, 1e9])
+def test_too_long_or_too_short_a_time(jsonl: Write, seconds: float) -> None:
+    assert refused(jsonl, row(metadata__timeout_s=seconds)) == (
+        f"metadata.timeout_s is {seconds:g}; it must be above 0 and at most 30"
+    )
+
+
+@pytest.mark.parametrize("seconds", [30, 0.001])
+def test_the_longest_and_the_shortest_time(jsonl: Write, seconds: float) -> None:
+    assert read(jsonl, row(metadata__timeout_s=seconds))[0].limits.wall_seconds == seconds
+
+
+NO_CHECK = "tests.code is not Python that defines check(candidate)"
+NO_MEANING = "tests.compare has no meaning here: assertions compare by themselves"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "said"),
+    [
+        ("assertions", {"targets": []}, "tests.targets is empty"),
+        ("assertions", {"targets": ["f()", "assert"]}, "tests.targets[1] is not a Python assertion or expression"),
+        ("assertions", {"targets": [" "]}, "tests.targets[0] is not a Python assertion or expression"),
+        ("assertions", {"targets": ["# f()"]}, "tests.targets[0] is not a Python assertion or expression"),
+        ("assertions", {"targets": ["\0"]}, "tests.targets[0] is not a Python assertion or expression"),
+        ("assertions", {"targets": ["(" * 500]}, "tests.targets[0] is not a Python assertion or expression"),
+        ("assertions", {"targets": "f()"}, "Expected `array`, got `str` - at `$.tests.targets`"),
+        ("assertions", {"targets": [1]}, "Expected `str`, got `int` - at `$.tests.targets[0]`"),
+        ("assertions", {"compare": "exact"}, NO_MEANING),
+        ("check", {"compare": "exact"}, NO_MEANING),
+        ("check", {"code": "def"}, NO_CHECK),
+        ("check", {"code": ""}, NO_CHECK),
+        ("check", {"code": "def test(candidate): pass"}, NO_CHECK),
+        ("calls", {"inputs": []}, "tests.inputs is empty"),
+        ("calls", {"outputs": [3]}, "tests has 2 inputs but 1 outputs"),
+        ("calls", {"kwargs": [{}]}, "tests has 2 inputs but 1 kwargs"),
+        ("calls", {"inputs": [1, 2]}, "Expected `array`, got `int` - at `$.tests.inputs[0]`"),
+        ("calls", {"fn_name": "a b"}, "tests.fn_name: 'a b' names no function"),
+        ("calls", {"compare_argument": 2}, "tests.compare_argument is 2, but inputs[0] has 2"),
+        ("calls", {"compare_argument": -1}, "tests.compare_argument is -1, but inputs[0] has 2"),
+        ("calls", {"compare": {"checker": "x"}}, "tests.compare: this version runs no checkers"),
+        ("stdin", {"inputs": []}, "tests.inputs is empty"),
+        ("stdin", {"outputs": []}, "tests has 1 inputs but 0 outputs"),
+        ("stdin", {"inputs": [3]}, "Expected `str`, got `int` - at `$.tests.inputs[0]`"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_tests(
+    jsonl: Write, kind: str, changes: dict[str, Any], said: str
+) -> None:
+    changed = {f"tests__{name}": value for name, value in changes.items()}
+    assert refused(jsonl, row(kind, **changed)) == said
+
+
+def test_a_comparator_nobody_knows(jsonl: Write) -> None:
+    """It must not wait for the run, where it would look like the candidate's fault."""
+    for kind in ("calls", "stdin"):
+        said = refused(jsonl, row(kind, tests__compare="fuzzy"))
+        assert said.startswith("tests.compare 'fuzzy': no such profile; known are exact")
+        assert read(jsonl, row(kind, tests__compare="float(1e-6, 0)"))
+
+
+def test_a_check_needs_an_entry_point(jsonl: Write) -> None:
+    bad = row("check")
+    del bad["entry_point"]
+    assert refused(jsonl, bad) == "entry_point is missing, and tests of kind check need it"
+
+
+@pytest.mark.parametrize("kind", ["unittest", "program"])
+def test_kinds_that_are_still_to_come(jsonl: Write, kind: str) -> None:
+    said = f"tests.kind is '{kind}'; this version knows assertions, check, calls and stdin"
+    assert refused(jsonl, row(kind, tests__code="x")) == said
+
+
+def test_nothing_hostile_gets_into_a_message(jsonl: Write) -> None:
+    said = refused(jsonl, row(language="\x1b[2J" + "x" * 100_000))
+    assert said.isprintable()
+    assert len(said) < 200
+
+
+def test_unknown_fields_are_no_harm(jsonl: Write) -> None:
+    assert read(jsonl, row(source="somewhere", metadata={"contest": 3}))
+
+
+@pytest.mark.parametrize("text", ["add", " add ", "Solution().add", "a.b.c", "lambda x: x"])
+def test_expressions(text: str) -> None:
+    assert is_expression(text)
+
+
+def test_the_row_of_the_documentation_is_valid(jsonl: Write) -> None:
+    text = json.dumps(row())
+    assert len(read(jsonl, json.loads(text))) == 1

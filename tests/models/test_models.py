@@ -1,0 +1,30 @@
+"""A model by its name."""
+
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import InputError
+from proctor.models import open_model
+from proctor.models.recorded import Recorded
+from proctor.models.reference import Reference
+
+
+def test_known_providers() -> None:
+    assert isinstance(open_model("reference"), Reference)
+    recorded = open_model("recorded:some/samples.jsonl")
+    assert isinstance(recorded, Recorded)
+    assert recorded.name == "recorded:samples.jsonl"
+    assert open_model("recorded:a:b.jsonl").name == "recorded:a:b.jsonl"
+
+
+@pytest.mark.parametrize("name", ["gpt", "", "reference:x", "recorded", "recorded:", ":x", "x:y"])
+def test_unknown_providers(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        open_model(name)
+    known = "no such provider; known are reference, recorded:FILE"
+    assert str(caught.value) == f"--model {name}: {known}"
+
+
+def test_names_that_cannot_be_written() -> None:
+    assert Recorded(Path("s\udcff.jsonl")).name == "recorded:s\\udcff.jsonl"
