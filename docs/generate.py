@@ -1,0 +1,125 @@
+"""Write docs/reference from the code, so that it cannot say anything else.
+
+    python docs/generate.py          write the files
+    python docs/generate.py --check  exit with 1 if any of them is out of date
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import typer.main
+
+import proctor
+from proctor.benchmarks import TABLE, tasks_file
+from proctor.cli.app import app
+from proctor.completion import Completion
+from proctor.judge.compare import PROFILES
+from proctor.receipt import Manifest, Receipt
+from proctor.settings import Settings
+from proctor.summary import Summary
+from proctor.verdict import OUTCOMES
+
+HERE = Path(__file__).parent / "reference"
+HEAD = "<!-- Written by docs/generate.py. Change the code, not this file. -->\n\n"
+
+
+def cli() -> Iterator[str]:
+    """Yield every command with its arguments and options."""
+    yield "# Commands\n"
+    root = typer.main.get_command(app)
+    for name, command in sorted(root.commands.items()):
+        yield f"## proctor {name}\n\n{inspect.cleandoc(command.help or '')}\n"
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        usage = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
+        yield f"    proctor {name} {usage} [OPTIONS]".replace("  [", " [") + "\n"
+        yield "| option | meaning | default |\n|---|---|---|"
+        for param in command.params:
+            if param.param_type_name == "argument" or param.name == "help":
+                continue
+            shown = "the Python that runs proctor" if param.name == "python" else param.default
+            default = "" if shown in (None, False, "") or shown == () else f"`{shown}`"
+            yield f"| `{' '.join(param.opts)}` | {getattr(param, 'help', '') or ''} | {default} |"
+        yield ""
+
+
+def python() -> Iterator[str]:
+    """Yield the names that `from proctor import …` gives."""
+    yield "# From Python\n"
+    for name in proctor.__all__:
+        value = getattr(proctor, name)
+        if callable(value):
+            yield f"## {name}\n\n```python\n{name}{inspect.signature(value)}\n```\n"
+            yield f"{inspect.getdoc(value)}\n"
+        elif isinstance(value, int):
+            yield f"## {name}\n\n`{value}`\n"
+        else:
+            yield f"## {name}\n\nText of {len(str(value).splitlines())} lines of imports.\n"
+
+
+def formats() -> Iterator[str]:
+    """Yield the JSON Schemas of all files."""
+    yield "# Files\n\nJSON Schemas of what Proctor reads and writes, one record a line."
+    for title, kind in (
+        ("A line of a tasks file", tasks_file.Row),
+        ("A line of completions.jsonl", Completion),
+        ("A line of receipts.jsonl", Receipt),
+        ("manifest.json", Manifest),
+        ("report.json", Summary),
+        ("proctor.toml", Settings),
+    ):
+        schema = json.dumps(msgspec.json.schema(kind), indent=1, default=str)
+        yield f"\n## {title}\n\n```json\n{schema}\n```"
+
+
+def outcomes() -> Iterator[str]:
+    """Yield the table of outcomes and buckets."""
+    yield "# Outcomes and buckets\n\n| bucket | outcome |\n|---|---|"
+    for bucket, outcome in OUTCOMES.items():
+        yield f"| `{bucket}` | {f'`{outcome}`' if outcome else 'unscored'} |"
+
+
+def benchmarks() -> Iterator[str]:
+    """Yield the benchmarks and comparators that are known by name."""
+    yield "# Benchmarks and comparators\n\n| name | tasks | what | licence | sha256 |"
+    yield "|---|---|---|---|---|"
+    for source in TABLE.values():
+        row = f"| `{source.name}` | {source.tasks} | {source.summary} | {source.licence} "
+        yield row + f"| `{source.sha256[:16]}…` |"
+    yield "\nComparators by name: " + ", ".join(f"`{name}`" for name in PROFILES)
+    yield "and `float(abs, rel)`."
+
+
+PAGES = {
+    "cli.md": cli,
+    "python.md": python,
+    "formats.md": formats,
+    "outcomes.md": outcomes,
+    "benchmarks.md": benchmarks,
+}
+
+
+def render(page: str) -> str:
+    """Return the text of one page."""
+    return HEAD + "\n".join(PAGES[page]()) + "\n"
+
+
+def main() -> None:
+    """Write all pages, or check them."""
+    stale = []
+    for page in PAGES:
+        path = HERE / page
+        if "--check" not in sys.argv:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(render(page))
+        elif not path.exists() or path.read_text() != render(page):
+            stale.append(page)
+    if stale:
+        sys.exit(f"out of date: {', '.join(stale)}; run python docs/generate.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Help pages are pinned; misuse is one sentence."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from proctor.cli import main
+from proctor.errors import InputError
+
+COMMANDS = ["run", "score", "exec", "report", "benchmarks", "doctor"]
+Proctor = Callable[..., Any]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(proctor: Proctor, snapshot: SnapshotAssertion, command: str) -> None:
+    ran = proctor(*filter(None, [command]), "--help")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == snapshot
+    assert proctor(*filter(None, [command]), "-h").out == ran.out
+
+
+def test_every_command_has_a_page(proctor: Proctor) -> None:
+    listed = proctor("--help").out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == COMMANDS
+
+
+def test_nobody_is_left_without_help(proctor: Proctor) -> None:
+    assert proctor() == proctor("--help")
+
+
+def test_version(proctor: Proctor) -> None:
+    ran = proctor("--version")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("proctor ")
+    assert len(ran.out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["nope"], "No such command 'nope'; see proctor --help"),
+        (["score"], "Missing argument 'benchmark'; see proctor score --help"),
+        (["score", "x"], "Missing option '--completions'; see proctor score --help"),
+        (["run", "x"], "Missing option '--model'; see proctor run --help"),
+        (["score", "x", "--completions", "y", "z"], "Got unexpected extra argument(s) (z); see proctor score --help"),
+        (["score", "x", "--completions"], "Option '--completions' requires an argument; see proctor --help"),
+    ],
+)  # fmt: skip
+def test_misuse(proctor: Proctor, args: list[str], said: str) -> None:
+    ran = proctor(*args)
+    assert (ran.status, ran.out, ran.complaint) == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--workers", "many"],
+        ["--workers", "-1"],
+        ["--max-tests", "0"],
+        ["--extract", "sometimes"],
+        ["--preamble", "all"],
+        ["--min-agreement", "2"],
+        ["--show", "-1"],
+        ["--seed", "x"],
+        ["--timeout", "long"],
+    ],
+)
+def test_values_that_are_none(proctor: Proctor, args: list[str]) -> None:
+    ran = proctor("score", "x", "--completions", "y", *args)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.complaint.startswith(f"Invalid value for '{args[0]}': ")
+    assert ran.complaint.endswith("; see proctor score --help")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["\x1b[31mred"],
+        ["--\x1b]0;title\x07"],
+        ["score", "x", "--completions", "y", "\x1b[2J"],
+        ["score", "x", "--completions", "y", "--workers", "\x9b31m"],
+        ["score", "\x1b[31mred", "--completions", "y"],
+        ["run", "humaneval", "--model", "\x1b[31mred\x9b"],
+        ["report", "\x1b[31mred\u202e"],
+        ["exec", "\x1b[31mred"],
+        ["benchmarks", "\x1b[31mred"],
+    ],
+)
+def test_what_one_types_cannot_steer_the_terminal(proctor: Proctor, args: list[str]) -> None:
+    ran = proctor(*args)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.complaint
+
+
+def test_a_very_long_message_is_cut(proctor: Proctor) -> None:
+    assert len(proctor("benchmarks", "x" * 100_000).complaint) < 10_000
+
+
+def test_a_defect_is_called_one(proctor: Proctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("\x1b[31mhostile")
+
+    monkeypatch.setattr("proctor.settings.load_settings", broken)
+    ran = proctor("benchmarks")
+    assert (ran.status, ran.out) == (3, "")
+    lines = ran.err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-2] == "ZeroDivisionError: \\x1b[31mhostile"
+    assert (
+        lines[-1] == "proctor: this is a defect of Proctor; please report it with the lines above"
+    )
+
+
+def test_errors_have_their_status(proctor: Proctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise InputError("no")
+
+    monkeypatch.setattr("proctor.settings.load_settings", refuse)
+    ran = proctor("benchmarks")
+    assert (ran.status, ran.complaint) == (2, "no")
+
+
+def test_ctrl_c_anywhere_is_130(proctor: Proctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("proctor.settings.load_settings", interrupted)
+    ran = proctor("benchmarks")
+    assert (ran.status, ran.out, ran.err) == (130, "", "")
+
+
+def test_main_is_the_entry_point() -> None:
+    from importlib.metadata import entry_points
+
+    (script,) = [one for one in entry_points(group="console_scripts") if one.name == "proctor"]
+    assert script.load() is main

@@ -1,0 +1,103 @@
+"""`proctor exec`."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Proctor = Callable[..., Any]
+FIELDS = ["ending", "exit_code", "signal", "stdout", "stderr", "truncated", "usage"]
+
+
+@pytest.fixture
+def run(proctor: Proctor, alone: Path) -> Callable[..., dict[str, Any]]:
+    """Return a function that runs a program and returns what was printed."""
+
+    def execute(code: str, *args: object) -> dict[str, Any]:
+        path = alone / "program.py"
+        path.write_text(code)
+        ran = proctor("exec", path, *args)
+        assert ran.status == 0, ran.err
+        assert len(ran.out.splitlines()) == 1
+        assert ran.out.rstrip("\n").isprintable()
+        found: dict[str, Any] = json.loads(ran.out)
+        assert list(found) == FIELDS
+        assert list(found["usage"]) == ["cpu_seconds", "wall_seconds", "memory_bytes"]
+        return found
+
+    return execute
+
+
+def test_a_program_that_ends(run: Callable[..., dict[str, Any]]) -> None:
+    found = run("import sys; print('é'); print('e', file=sys.stderr); sys.exit(3)")
+    assert (found["ending"], found["exit_code"], found["signal"]) == ("exited", 3, None)
+    assert (found["stdout"], found["stderr"], found["truncated"]) == ("é\n", "e\n", False)
+    assert found["usage"]["memory_bytes"] > 0
+
+
+def test_other_endings(run: Callable[..., dict[str, Any]]) -> None:
+    killed = run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert (killed["ending"], killed["exit_code"], killed["signal"]) == ("signalled", None, 11)
+    assert run("while True: pass", "--timeout", "0.3")["ending"] == "timed_out"
+    flood = run("while True: print('x' * 1000)")
+    assert (flood["ending"], flood["truncated"]) == ("output_too_long", True)
+    memory = run("bytearray(400 << 20)", "--memory", "200MiB")
+    assert "MemoryError" in memory["stderr"]
+
+
+def test_input_and_arguments(run: Callable[..., dict[str, Any]], alone: Path) -> None:
+    (alone / "in.txt").write_bytes(b"a\nb\n")
+    code = "import sys; print(sys.argv[1:], sys.stdin.read())"
+    found = run(code, "--stdin", alone / "in.txt", "--", "x", "--y")
+    assert found["stdout"] == "['x', '--y'] a\nb\n\n"
+    assert run("print(repr(input()))")["exit_code"] == 1
+
+
+def test_the_program_from_standard_input(proctor: Proctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"print(6 * 7)")))
+    assert json.loads(proctor("exec", "-").out)["stdout"] == "42\n"
+
+
+def test_the_usual_imports(run: Callable[..., dict[str, Any]]) -> None:
+    code = "from __future__ import annotations\nprint(math.gcd(4, 6))"
+    assert run(code)["exit_code"] == 1
+    assert run(code, "--preamble", "base")["stdout"] == "2\n"
+
+
+def test_hostile_output_stays_in_its_string(run: Callable[..., dict[str, Any]]) -> None:
+    found = run(r"import sys; sys.stdout.buffer.write('\x1b[31m\u202e\x9b'.encode() + b'\xff')")
+    assert found["stdout"] == "\x1b[31m\u202e\x9b\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["none.py"], "cannot read none.py: No such file or directory"),
+        (["."], "cannot read .: Is a directory"),
+        (["bad.py"], "bad.py: not UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+        (["good.py", "--stdin", "none"], "cannot read none: No such file or directory"),
+        (["good.py", "--language", "cobol"], "--language cobol: this version knows python"),
+        (["good.py", "--timeout", "0"], "--timeout 0: must be above 0 and up to 300"),
+        (["good.py", "--timeout", "nan"], "--timeout nan: must be above 0 and up to 300"),
+        (["good.py", "--memory", "lots"], "--memory lots: write it as 512MiB or 2G"),
+    ],
+)  # fmt: skip
+def test_bad_input(proctor: Proctor, alone: Path, args: list[str], said: str) -> None:
+    (alone / "good.py").write_text("print(1)")
+    (alone / "bad.py").write_bytes(b"\xff")
+    ran = proctor("exec", *args)
+    assert (ran.status, ran.out, ran.complaint) == (2, "", said)
+
+
+def test_no_such_sandbox_or_interpreter(proctor: Proctor, alone: Path) -> None:
+    (alone / "good.py").write_text("print(1)")
+    ran = proctor("exec", "good.py", "--sandbox", "bag")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.complaint.startswith("--sandbox bag: ")
+    ran = proctor("exec", "good.py", "--sandbox", "portable", "--python", "/no/such/python")
+    assert (ran.status, ran.out) == (3, "")
+    assert "/no/such/python" in ran.complaint

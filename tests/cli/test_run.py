@@ -1,0 +1,119 @@
+"""`proctor run` with the models that are part of the product."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Proctor = Callable[..., Any]
+Write = Callable[..., Path]
+
+
+def task(number: int, solution: str | None = "def f(x): return {0}") -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "task_id": f"t/{number}",
+        "entry_point": "f",
+        "tests": {"kind": "assertions", "targets": [f"f(1) == {number}"]},
+    }
+    return made if solution is None else {**made, "canonical_solution": solution.format(number)}
+
+
+@pytest.fixture
+def tasks(alone: Path, jsonl: Write) -> Path:
+    return jsonl("tasks.jsonl", [task(n) for n in range(6)])
+
+
+def test_the_reference_is_right(proctor: Proctor, tasks: Path) -> None:
+    ran = proctor("run", tasks, "--model", "reference", "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, len(ran.out.splitlines())) == (0, 1)
+    assert (found["model"], found["tasks"], found["passed"]) == ("reference", 6, 6)
+    assert set(found) >= {"samples", "unscored", "outcomes", "seconds", "run_dir", "degraded"}
+    assert found["pass_at_k"]["1"] == {
+        **found["pass_at_k"]["1"],
+        "value": 1.0,
+        "high": 1.0,
+        "method": "exact binomial: all tasks agree",
+    }
+    assert Path(found["run_dir"]).parent == Path("runs/tasks/reference")
+
+
+def test_a_wrong_reference_is_not(proctor: Proctor, alone: Path, jsonl: Write) -> None:
+    jsonl("tasks.jsonl", [task(1), task(2, "def f(x): return 1")])
+    found = json.loads(proctor("run", "tasks.jsonl", "--model", "reference", "--json").out)
+    assert (found["passed"], found["outcomes"]["assertion_fail"]) == (1, 1)
+
+
+def test_the_first_tasks_several_times(proctor: Proctor, tasks: Path) -> None:
+    args = ("run", tasks, "--model", "reference", "--samples", "2", "--n-samples", "3")
+    found = json.loads(proctor(*args, "--k", "3", "--out", "run", "--json").out)
+    assert (found["tasks"], found["samples"]) == (2, 6)
+    assert list(found["pass_at_k"]) == ["3"]
+    receipts = [json.loads(line) for line in Path("run/receipts.jsonl").read_text().splitlines()]
+    assert sum(one["reused_from"] is None for one in receipts) == 2
+    ids = [
+        json.loads(line)["id"] for line in Path("run/completions.jsonl").read_text().splitlines()
+    ]
+    assert ids == ["0_s0", "0_s1", "0_s2", "1_s0", "1_s1", "1_s2"]
+
+
+def test_recorded_answers_to_the_first_tasks(proctor: Proctor, tasks: Path, jsonl: Write) -> None:
+    """Rows of tasks that were not asked for are passed over; of unknown ones they are not."""
+    rows = [{"task_id": f"t/{n}", "completion": f"def f(x): return {n}"} for n in range(6)]
+    samples = jsonl("s.jsonl", rows)
+    args = ("run", tasks, "--model", f"recorded:{samples}", "--samples", "2", "--json")
+    found = json.loads(proctor(*args).out)
+    assert (found["tasks"], found["passed"]) == (2, 2)
+    jsonl("s.jsonl", [*rows, {"task_id": "t/9", "completion": ""}])
+    assert proctor(*args).complaint == f"{samples}, line 7: task_id 't/9' is not a task of tasks"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--model", "gpt"], "--model gpt: no such provider; known are reference, recorded:FILE"),
+        (["--model", "recorded:none.jsonl"], "cannot read none.jsonl: No such file or directory"),
+        (["--model", "reference", "--k", "2"], "--k 2: no task has more than 1 samples"),
+        (["--model", "reference", "--k", "x"], "--k x: must be whole numbers above 0, as in 1,10,100"),
+        (["--model", "reference", "--timeout", "999"], "--timeout 999: must be above 0 and up to 300"),
+    ],
+)  # fmt: skip
+def test_bad_input(proctor: Proctor, tasks: Path, args: list[str], said: str) -> None:
+    ran = proctor("run", tasks, *args)
+    assert (ran.status, ran.out, ran.complaint) == (2, "", said)
+    assert not Path("runs").exists()
+
+
+def test_no_reference(proctor: Proctor, alone: Path, jsonl: Write) -> None:
+    jsonl("tasks.jsonl", [task(1), task(2, None)])
+    assert proctor("run", "tasks.jsonl", "--model", "reference").complaint == (
+        "tasks.jsonl: no canonical_solution in 1 of 2 tasks, the first of which is t/2"
+    )
+
+
+def test_some_of_a_published_benchmark(proctor: Proctor, data: Path) -> None:
+    for name in ("humaneval", "mbpp", "mbpp-sanitized"):
+        args = ("run", name, "--data", data, "--model", "reference", "--samples", "8", "--json")
+        ran = proctor(*args)
+        found = json.loads(ran.out)
+        assert (found["benchmark"], found["passed"], found["judged"]) == (name, 8, {"apart": 8})
+        assert "not the file" not in ran.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "count"), [("humaneval", 164), ("mbpp", 974), ("mbpp-sanitized", 427)]
+)
+def test_all_of_a_published_benchmark(proctor: Proctor, data: Path, name: str, count: int) -> None:
+    ran = proctor("run", name, "--data", data, "--model", "reference", "--json")
+    found = json.loads(ran.out)
+    assert (found["passed"], found["samples"], found["judged"]) == (count, count, {"apart": count})
+
+
+def test_empty_answers_are_worth_nothing(proctor: Proctor, data: Path, jsonl: Write) -> None:
+    rows = [{"task_id": f"HumanEval/{n}", "completion": ""} for n in range(10)]
+    args = ("run", "humaneval", "--data", data, "--model", f"recorded:{jsonl('s.jsonl', rows)}")
+    found = json.loads(proctor(*args, "--samples", "10", "--json").out)
+    assert (found["samples"], found["passed"], found["unscored"]) == (10, 0, 0)
