@@ -8,6 +8,11 @@ from proctor.errors import InputError
 from proctor.settings import Settings, default_workers, home, load_settings
 
 
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PROCTOR_CONFIG", raising=False)
+
+
 def test_without_a_file_there_are_defaults(alone: Path) -> None:
     assert load_settings() == Settings()
     assert Settings().sandbox == "auto"
@@ -31,6 +36,9 @@ def test_the_order_of_places(alone: Path, monkeypatch: pytest.MonkeyPatch) -> No
     [
         (b"workers = ", "Invalid value (at end of document)"),
         (b'workers = "many"', "Expected `int | null`, got `str` - at `$.workers`"),
+        (b"workers = 0", "Expected `int` >= 1 - at `$.workers`"),
+        (b"max_seconds = 0", "Expected `float` > 0.0 - at `$.max_seconds`"),
+        (b"sandbox = 'bag'", "Invalid enum value 'bag' - at `$.sandbox`"),
         (b"wrokers = 3", "Object contains unknown field `wrokers`"),
         (b"\xff", "'utf-8' codec can't decode"),
         (b"max_seconds = 'long'", "Expected `float`, got `str` - at `$.max_seconds`"),

@@ -10,7 +10,7 @@ import hashlib
 
 import msgspec
 
-from proctor.extraction import Extraction
+from proctor.extraction import Extraction, NoCode, extract
 from proctor.extraction.reader import entry_names
 from proctor.extraction.syntax import bound_names, outline, parse_answer
 from proctor.task import StdinCases, Task
@@ -84,6 +84,14 @@ def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Progr
     elif task.language == "python" and not isinstance(task.tests, StdinCases):
         source = in_front(_setting(task, source), source)
     return _program(task, source, preamble)
+
+
+def reference(task: Task) -> Program | None:
+    """Return a task's reference solution as a program, None if it has none."""
+    if task.canonical_solution is None:
+        return None
+    found = extract(task.canonical_solution, task, truncated=False)
+    return None if isinstance(found, NoCode) else assemble(task, found)
 
 
 def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") -> Program:

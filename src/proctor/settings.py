@@ -8,6 +8,7 @@ Flags of the command line win over settings.
 import os
 import tomllib
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,11 +20,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     data: str | None = None
     """Folder with the files of benchmarks."""
-    workers: int | None = None
+    workers: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """How many samples are graded at once; as many as there are processors by default."""
-    sandbox: str = "auto"
+    sandbox: Literal["auto", "kernel", "docker", "contained", "portable"] = "auto"
     """Tier to run candidates in."""
-    max_seconds: float = 300.0
+    max_seconds: Annotated[float, msgspec.Meta(gt=0)] = 300.0
     """The longest time limit that a benchmark or request may ask for."""
 
 

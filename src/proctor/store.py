@@ -10,6 +10,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Self, TypeVar
@@ -147,7 +148,8 @@ def write_whole(path: Path, content: bytes) -> None:
             beside.unlink(missing_ok=True)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            with suppress(OSError):  # not every file system syncs folders
+                os.fsync(folder)
         finally:
             os.close(folder)
 

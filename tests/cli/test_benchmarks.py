@@ -57,13 +57,17 @@ def test_bad_input(proctor: Proctor, args: list[str], said: str) -> None:
     assert (ran.status, ran.out, ran.complaint) == (2, "", said)
 
 
-def test_a_data_folder_of_the_settings(proctor: Proctor, alone: Path, data: Path) -> None:
+def test_a_data_folder_of_the_settings(
+    proctor: Proctor, alone: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PROCTOR_CONFIG", raising=False)
     (alone / "proctor.toml").write_text(f"data = {json.dumps(str(data))}\n")
     (row,) = json.loads(proctor("benchmarks", "mbpp", "--json").out)["benchmarks"]
     assert row["pinned"]
 
 
-def test_bad_settings(proctor: Proctor, alone: Path) -> None:
+def test_bad_settings(proctor: Proctor, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PROCTOR_CONFIG", raising=False)
     (alone / "proctor.toml").write_text("colour = true\n")
     ran = proctor("benchmarks")
     assert (ran.status, ran.complaint) == (

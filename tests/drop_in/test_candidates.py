@@ -171,7 +171,9 @@ def test_an_assertion_that_is_none_says_nothing_about_the_candidate(broken: str)
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
 def test_a_time_that_is_none(seconds: float) -> None:
-    with pytest.raises(InputError, match=r"timeout_s is .*; it must be a number of seconds above 0"):
+    with pytest.raises(
+        InputError, match=r"timeout_s is .*; it must be a number of seconds above 0"
+    ):
         run_candidate(ADD, GOOD, seconds)
 
 

@@ -2,12 +2,13 @@
 
 import pytest
 
+from proctor import task as tasks
 from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.program import Program
 from proctor.sandbox import Limits
 from proctor.sandbox.portable import Portable
-from proctor.task import Assertions, StdinCases, Task, UnitTests
+from proctor.task import Assertions, StdinCases, Task
 from proctor.verdict import Bucket, Passed, Unscored
 
 TASK = Task(task_id="t", entry_point="f", tests=Assertions(targets=["f(1) == 2"]))
@@ -55,10 +56,10 @@ def test_an_interpreter_that_does_not_exist_is_our_trouble():
 
 
 def test_kinds_that_cannot_be_judged_yet_are_nobodys_failure(sandbox):
-    task = Task(task_id="t", tests=UnitTests(code="import unittest"))
+    task = Task(task_id="t", tests=tasks.TestProgram(code="int main() {}"))
     verdict = Judge(sandbox).judge(task, GOOD).verdict
     assert verdict.bucket is Bucket.BENCHMARK
-    assert "unittest" in verdict.detail
+    assert "program" in verdict.detail
 
 
 @pytest.mark.usefixtures("nothing_left")

@@ -15,9 +15,18 @@ from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
 from proctor.judge.reduce import Case
 from proctor.judge.supervisor import Findings
+from proctor.judge.unit import UnitJudge
 from proctor.program import Program
 from proctor.sandbox import Sandbox
-from proctor.task import Assertions, CallCases, CheckFunction, Compare, StdinCases, Task
+from proctor.task import (
+    Assertions,
+    CallCases,
+    CheckFunction,
+    Compare,
+    StdinCases,
+    Task,
+    UnitTests,
+)
 from proctor.verdict import Bucket, Failed, Passed, Unscored, Verdict, decide
 
 PROBES = [
@@ -55,6 +64,7 @@ class Judge:
         self._sandbox = sandbox
         self._rules = rules or Rules()
         self._code = CodeJudge(sandbox, early_stop=self._rules.early_stop)
+        self._unit = UnitJudge(sandbox, early_stop=self._rules.early_stop)
 
     def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample; a failure of ours is tried once more, then unscored.
@@ -97,6 +107,9 @@ class Judge:
                 return Judgement(
                     verdict=found.verdict, judged=found.judged, findings=found.findings
                 )
+            case UnitTests():
+                unit = self._unit.judge(task, program)
+                return Judgement(verdict=unit.verdict, judged="together", findings=unit.findings)
             case other:
                 kind = type(other).__struct_config__.tag
                 raise UnfitError(f"tests of kind {kind} cannot be judged by this version")

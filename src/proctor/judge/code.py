@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from proctor.extraction import NoCode, extract
 from proctor.judge.calls import NeedsExaminerError, Question, judge_all, question, requests
 from proctor.judge.examination import Examination, Together, UnfitError, order_for
 from proctor.judge.reduce import reduce
@@ -27,7 +26,7 @@ from proctor.judge.supervisor import (
     load_request,
     loaded,
 )
-from proctor.program import Program, assemble
+from proctor.program import Program, reference
 from proctor.sandbox import Execution, OutputTooLong, Sandbox
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK
 from proctor.task import Assertions, CheckFunction, Task
@@ -95,7 +94,7 @@ class CodeJudge:
 
     def _settle_process(self, exam: _Exam) -> None:
         """Find out with the reference whether a task can be judged apart."""
-        program = _reference(exam.task)
+        program = reference(exam.task)
         exam.together = program is None or not isinstance(
             self._reference_apart(exam, program).verdict, Passed
         )
@@ -113,7 +112,7 @@ class CodeJudge:
 
     def _doubt_failure(self, exam: _Exam, program: Program, found: Found) -> Found:
         """Blame a failure that might be the border's on the candidate only if it is its own."""
-        if _reference(exam.task) is None:
+        if reference(exam.task) is None:
             return found
         with self._lock:
             if not exam.together:
@@ -122,11 +121,11 @@ class CodeJudge:
 
     def _doubt_pass(self, exam: _Exam, found: Found) -> Found:
         """Believe objects that speak for themselves only where the reference has such, too."""
-        program = _reference(exam.task)
+        program = reference(exam.task)
         if program is None:
             return found
-        reference = self._reference_apart(exam, program)
-        if ASKED in reference.findings.notes or not isinstance(reference.verdict, Passed):
+        theirs = self._reference_apart(exam, program)
+        if ASKED in theirs.findings.notes or not isinstance(theirs.verdict, Passed):
             return found
         detail = "passes only by what its own objects say of themselves"
         verdict = Failed(
@@ -203,14 +202,6 @@ class CodeJudge:
         )
         verdict = decide(tests, declared=exam.order["declared"], timeout_is_final=True)
         return Found(verdict=verdict, findings=findings)
-
-
-def _reference(task: Task) -> Program | None:
-    """Return the task's reference solution as a program, None if it has none."""
-    if task.canonical_solution is None:
-        return None
-    found = extract(task.canonical_solution, task, truncated=False)
-    return None if isinstance(found, NoCode) else assemble(task, found)
 
 
 def _test_text(task: Task) -> str:

@@ -26,7 +26,8 @@ from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import MAX_TEXT, count_asserts
 from proctor.sandbox.inside.frames import Frame, parse
-from proctor.task import Assertions, CheckFunction, Task
+from proctor.sandbox.inside.unit import declared_tests
+from proctor.task import Assertions, CheckFunction, Task, UnitTests
 from proctor.verdict import Bucket, TestResult
 
 EXAMINER_SECONDS = 10.0
@@ -54,6 +55,8 @@ def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
         "candidate": "",
         "entry_points": named,
         "declared": 1,
+        "unit": False,
+        "counterfactual": "",
         "early_stop": early_stop,
         "seed": int(task.sha256[:16], 16),
     }
@@ -65,6 +68,10 @@ def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
         case CheckFunction(code=code):
             order["code"] = code
             order["candidate"], order["declared"] = _check(code, entry)
+        case UnitTests(code=code):
+            tree = parse_python(code)
+            order["unit"], order["code"] = True, code
+            order["declared"] = 0 if tree is None else len(declared_tests(tree))
     return order
 
 
@@ -103,10 +110,11 @@ def _check(code: str, entry: str) -> tuple[str, int]:
 class Record:
     """The results of one examination, completed when it ends."""
 
-    def __init__(self, candidate: Candidate, declared: int) -> None:
+    def __init__(self, candidate: Candidate, order: dict[str, Any]) -> None:
         self._results: dict[int, TestResult] = {}
         self._candidate = candidate
-        self._declared = declared
+        self._declared: int = order["declared"]
+        self._all: bool = order["unit"]
         self._counted = candidate.guest.clock.passed
 
     def add(self, frame: Frame) -> None:
@@ -129,6 +137,8 @@ class Record:
         """Account for tests without a result when the examiner is done."""
         if ending is not None:
             self.fill(Gone(BUCKETS[ending["why"]], ending["detail"]))
+        elif self._all and len(self._results) < self._declared:
+            self.fill(Gone(Bucket.EARLY_EXIT, "this test was not seen to run"))
         elif not self._results and not self._declared:
             self._results[0] = TestResult(index=0, passed=True)  # a check without any assert
 
@@ -154,7 +164,7 @@ class Examination:
 
     def run(self, order: dict[str, Any]) -> tuple[list[TestResult], frozenset[str]]:
         """Carry messages to and fro until the examiner is done or the candidate is gone."""
-        self._record = Record(self._candidate, order["declared"])
+        self._record = Record(self._candidate, order)
         self._tell_examiner(frames.EXAMINE, 0, frames.dump(order))
         notes: frozenset[str] = frozenset()
         try:
@@ -219,7 +229,7 @@ class Together:
     def run(self, order: dict[str, Any], source: str, *, denied: bool) -> list[TestResult]:
         """Send everything at once and take down what is reported."""
         token = secrets.token_hex(16)
-        record = Record(self._candidate, order["declared"])
+        record = Record(self._candidate, order)
         message = {**order, "source": source, "token": token, "denied": denied}
         try:
             self._candidate.send(frames.EXAMINE, 0, message)
@@ -228,7 +238,7 @@ class Together:
                 record.add(frame)
             ending = read(frame)
             if frame.kind != frames.EXAMINED or ending.get("token") != token:
-                raise forged("an examination without its token")
+                raise forged(str(ending.get("detail", "an examination without its token")))
             record.complete(ending["ending"])
         except Gone as end:
             record.fill(end)

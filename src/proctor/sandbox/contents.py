@@ -22,7 +22,7 @@ from proctor.sandbox.box import ENVIRONMENT
 INSIDE = Path(__file__).parent / "inside"
 MODULES = (
     *("frames", "values", "exceptions", "denylist", "candidate", "standins", "examiner"),
-    *("together", "nest", "roles", "keeper", "linux", "namespaces"),
+    *("unit", "together", "nest", "roles", "keeper", "linux", "namespaces"),
 )
 """Files of `inside` that live in a box, each behind those that it imports."""
 

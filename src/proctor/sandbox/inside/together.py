@@ -13,8 +13,9 @@ from typing import Any
 
 from . import denylist, frames
 from .candidate import FILE, MODULE, describe, line_of
-from .examiner import MAX_TEXT, Examination, Tests, Unfit
-from .frames import Wire, parse
+from .examiner import Examination, Tests, Unfit
+from .frames import Malformed, Wire, parse
+from .unit import UnitTests
 
 
 class Witness:
@@ -34,28 +35,38 @@ def examine_together(wire: Wire) -> None:
     if frame is None:
         return
     order = parse(frame.payload)
-    token, source = order.pop("token"), order.pop("source")
+    token = order.pop("token")
     module = types.ModuleType(MODULE)
     sys.modules[MODULE] = module
     names = module.__dict__
+    unfit: BaseException | None = None
     try:
-        tests = Tests(order)
+        tests: Tests | UnitTests = UnitTests(order) if order["unit"] else Tests(order)
         tests.prepare(names)
-    except Unfit as error:
-        wire.send(frames.UNFIT, 0, {"detail": str(error)[:MAX_TEXT]})
+    except Unfit as error:  # the reference will fail, too, and that tells whose fault it is
+        unfit = error
+    failure = _load(order, names)
+    wire.send(frames.LOADED, 0, failure or {"stage": "done"})
+    if failure:
         return
+    random.seed(order["seed"])
+    missing = [name for name in order["entry_points"] if name not in names]
+    examination = Examination(wire, Witness(), missing, early_stop=order["early_stop"])
+    try:
+        examination.finish(unfit or tests.run(names, examination), token=token)
+    except Malformed as error:
+        wire.send(frames.BROKEN, 0, {"detail": str(error)})
+
+
+def _load(order: dict[str, Any], names: dict[str, Any]) -> dict[str, Any] | None:
+    """Load the candidate's program; return what went wrong, if anything did."""
     stage = "compile"
     try:
-        code = compile(source, FILE, "exec", dont_inherit=True)
+        code = compile(order.pop("source"), FILE, "exec", dont_inherit=True)
         stage = "run"
         if order["denied"]:
             denylist.install(names)
         exec(code, names)
     except BaseException as error:
-        wire.send(frames.LOADED, 0, {"stage": stage, **describe(error)})
-        return
-    wire.send(frames.LOADED, 0, {"stage": "done"})
-    random.seed(order["seed"])
-    missing = [name for name in order["entry_points"] if name not in names]
-    examination = Examination(wire, Witness(), missing, early_stop=order["early_stop"])
-    examination.finish(tests.run(names, examination), token=token)
+        return {"stage": stage, **describe(error)}
+    return None
