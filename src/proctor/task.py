@@ -77,7 +77,9 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     difficulty: str | None = None
     tags: Sequence[str] = ()
     denylist: bool = False
-    """Refuse the imports and calls of DESIGN's denylist to the candidate's own code."""
+    """Refuse the imports and calls of the denylist to the candidate's own code."""
+    one_at_a_time: bool = False
+    """Send a call only when the one before is answered: a candidate cannot look ahead."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):

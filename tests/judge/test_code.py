@@ -321,3 +321,33 @@ def test_with_and_without_an_examiner_the_verdict_is_the_same(judge, data, monke
             reduced = judge._compare(exam, program, exam.questions)
             examined = judge._examine(exam, program)
             assert outcomes(reduced) == outcomes(examined), (row["task_id"], source)
+
+
+def test_one_at_a_time_a_candidate_cannot_look_ahead(sandbox):
+    # It answers with the next question's argument, which it finds among what was sent ahead.
+    source = (
+        "import gc, inspect\n"
+        "def f(x):\n"
+        "    for thing in gc.get_objects():\n"
+        "        if isinstance(thing, bytes) and b'\"a\":[' in thing:\n"
+        "            pass\n"
+        "    frame = inspect.currentframe()\n"
+        "    while frame:\n"
+        "        requests = frame.f_locals.get('requests')\n"
+        "        if isinstance(requests, bytes) and b'\"a\":[8]' in requests:\n"
+        "            return 'seen'\n"
+        "        frame = frame.f_back\n"
+        "    return 'blind'\n"
+    )
+    targets = ["f(7) == 'blind'", "f(8) == 'blind'"]
+    task = Task(task_id="t", entry_point="f", tests=Assertions(targets=targets))
+    careful = CodeJudge(sandbox, one_at_a_time=True)
+    assert isinstance(careful.judge(task, Program(source=source)).verdict, Passed)
+    asked = Task(
+        task_id="t",
+        entry_point="f",
+        tests=Assertions(targets=targets),
+        metadata=Metadata(one_at_a_time=True),
+    )
+    found = CodeJudge(sandbox).judge(asked, Program(source=source))
+    assert isinstance(found.verdict, Passed)

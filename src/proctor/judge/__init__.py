@@ -44,6 +44,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     compare: str | None = None
     """A profile that replaces the tasks' own."""
     max_tests: int | None = None
+    one_at_a_time: bool = False
+    """Send no call before the one before it is answered."""
     task_seconds: float = 120.0
     """The most that all cases of one sample may take together."""
 
@@ -63,7 +65,11 @@ class Judge:
     def __init__(self, sandbox: Sandbox, rules: Rules | None = None) -> None:
         self._sandbox = sandbox
         self._rules = rules or Rules()
-        self._code = CodeJudge(sandbox, early_stop=self._rules.early_stop)
+        self._code = CodeJudge(
+            sandbox,
+            early_stop=self._rules.early_stop,
+            one_at_a_time=self._rules.one_at_a_time,
+        )
         self._unit = UnitJudge(sandbox, early_stop=self._rules.early_stop)
 
     def judge(self, task: Task, program: Program) -> Judgement:

@@ -112,15 +112,23 @@ GOODBYE = frames.pack(frames.END, 0, b"{}")
 
 
 def judge_all(
-    transcript: Transcript, questions: Sequence[Question], *, early_stop: bool
+    source: Source,
+    questions: Sequence[Question],
+    *,
+    ask: Callable[[Question], None] = lambda _: None,
+    early_stop: bool,
 ) -> tuple[list[TestResult], bool]:
-    """Judge all answers in order; also say whether an object came back that is not plain."""
-    loaded(transcript)
+    """Judge all answers in order; also say whether an object came back that is not plain.
+
+    `ask` sends a question that was not sent ahead.
+    """
+    loaded(source)
     results: list[TestResult] = []
     objects = False
     try:
         for question in questions:
-            result, opaque = settle(transcript, question)
+            ask(question)
+            result, opaque = settle(source, question)
             results.append(result)
             objects = objects or opaque
             if early_stop and not result.passed:

@@ -60,9 +60,12 @@ class _Exam(msgspec.Struct, kw_only=True):
 class CodeJudge:
     """Judges assertions and check functions; safe for use by several threads."""
 
-    def __init__(self, sandbox: Sandbox, *, early_stop: bool) -> None:
+    def __init__(
+        self, sandbox: Sandbox, *, early_stop: bool = False, one_at_a_time: bool = False
+    ) -> None:
         self._sandbox = sandbox
         self._early_stop = early_stop
+        self._one_at_a_time = one_at_a_time
         self._exams: dict[int, _Exam] = {}
         self._lock = threading.RLock()
 
@@ -136,8 +139,10 @@ class CodeJudge:
     def _apart(self, exam: _Exam, program: Program) -> Found:
         """Judge with candidate and tests in processes of their own."""
         if exam.questions is not None:
+            one_by_one = self._one_at_a_time or exam.task.metadata.one_at_a_time
+            compare = self._compare_live if one_by_one else self._compare
             try:
-                return self._compare(exam, program, exam.questions)
+                return compare(exam, program, exam.questions)
             except NeedsExaminerError:
                 pass
         return self._examine(exam, program)
@@ -155,6 +160,27 @@ class CodeJudge:
             tests = [end.result(index) for index in range(exam.order["declared"])]
         notes = frozenset({OBJECTS} if objects else ())
         return self._found(exam, tests, exchanged.execution, notes)
+
+    def _compare_live(self, exam: _Exam, program: Program, questions: Sequence[Question]) -> Found:
+        """Send one call after the other, so that nobody can look ahead, and compare here."""
+        task = exam.task
+        candidate = Candidate(self._sandbox, task.limits)
+        objects = False
+        try:
+            candidate.guest.send(load_request(program.source, denied=task.metadata.denylist))
+            tests, objects = judge_all(
+                candidate,
+                questions,
+                ask=lambda question: candidate.guest.send(question.request),
+                early_stop=self._early_stop,
+            )
+            execution = candidate.finish()
+        except Gone as end:
+            tests = [end.result(index) for index in range(exam.order["declared"])]
+            execution = candidate.abort()
+        finally:
+            candidate.abort()
+        return self._found(exam, tests, execution, frozenset({OBJECTS} if objects else ()))
 
     def _examine(self, exam: _Exam, program: Program) -> Found:
         """Have an examiner run the tests."""

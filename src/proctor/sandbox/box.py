@@ -112,6 +112,7 @@ class Box:
         limits: Limits,
         *,
         program: Program | None = None,
+        code: bytes = b"",
         stdin: bytes | None = None,
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
@@ -121,10 +122,14 @@ class Box:
         ours, theirs = socket.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
-        args = () if program is None else program.args
+        order = {
+            "role": role,
+            "args": () if program is None else program.args,
+            "code_bytes": len(code),
+            "limits": msgspec.to_builtins(limits),
+        }
         try:
-            plain = msgspec.to_builtins(limits)
-            self.control.order(given, source, do="start", role=role, args=args, limits=plain)
+            self.control.order(given, source + code, do="start", **order)
             answer = self.control.answer()
         finally:
             for fd in (feed[0], *writing):

@@ -6,19 +6,31 @@ from collections.abc import Callable
 import msgspec
 
 from proctor.program import Program
-from proctor.sandbox import Execution, Limits
+from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.sandbox.box import Box
 
+MAX_CODE = 64 * MIB
 
-def run_in(box: Box, program: Program, limits: Limits, stdin: bytes) -> Execution:
-    """Run a program in a box and wait for its end."""
-    guest = box.start("program", limits, program=program, stdin=stdin)
+
+def run_in(
+    box: Box, program: Program, limits: Limits, stdin: bytes, *, code: bytes = b""
+) -> Execution:
+    """Run a program in a box and wait for its end; `code` if it was compiled before."""
+    guest = box.start("program", limits, program=program, code=code, stdin=stdin)
+    guest.wait()
+    return guest.finish()
+
+
+def compile_in(box: Box, program: Program, limits: Limits) -> Execution:
+    """Compile a program in a guest of its own; its standard output is the code."""
+    bounds = msgspec.structs.replace(limits, output_bytes=MAX_CODE)
+    guest = box.start("compile", bounds, program=program)
     guest.wait()
     return guest.finish()
 
 
 class BoxRuns:
-    """One program run again and again, each time as if for the first."""
+    """One program, compiled once, run again and again, each time as if for the first."""
 
     def __init__(
         self, box: Box, program: Program, limits: Limits, finally_: Callable[[], None]
@@ -27,12 +39,17 @@ class BoxRuns:
         self._program = program
         self._limits = limits
         self._finally = finally_
+        self._compiled: Execution | None = None
 
     def run(self, stdin: bytes, output_bytes: int) -> Execution:
         """Run it once, in an empty scratch folder."""
+        if self._compiled is None:
+            self._compiled = compile_in(self._box, self._program, self._limits)
+        if self._compiled.ending != Exited(0):
+            return self._compiled
         limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
         self._box.wipe()
-        return run_in(self._box, self._program, limits, stdin)
+        return run_in(self._box, self._program, limits, stdin, code=self._compiled.stdout)
 
     def close(self) -> None:
         """Give the box back."""

@@ -4,17 +4,20 @@ Until the stage pipe says `R`, everything that goes wrong is ours; the pipe is c
 candidate code runs, so nothing a candidate does can look like a failed set-up.
 """
 
+import atexit
 import builtins
 import fcntl
+import marshal
 import os
 import resource
 import signal
 import site
 import sys
+import threading
 import traceback
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .candidate import Candidate
 from .examiner import examine
@@ -30,9 +33,8 @@ def become(nest: Nest, order: dict[str, Any], blob: bytes, fds: list[int], stage
     """Turn this process into a guest and run its role; fds are those of the order."""
     stages = _prepare(nest, order["limits"], [*fds, stages])
     role = order["role"]
-    if role == "program":
-        run_program(nest, stages, blob, order["args"])
-        return
+    if role in ("program", "compile"):
+        run_program(nest, stages, order, blob)
     nest.seal()
     os.write(stages, b"R")
     os.close(stages)
@@ -121,29 +123,62 @@ def _refill_builtins() -> None:
     site.setcopyright()
 
 
-def run_program(nest: Nest, stages: int, source: bytes, args: list[str]) -> None:
-    """Run main.py of the scratch folder as `python main.py` would, then let Python end."""
+def run_program(nest: Nest, stages: int, order: dict[str, Any], blob: bytes) -> None:
+    """Run main.py of the scratch folder as `python main.py` would, and leave as it would.
+
+    The blob is its source, and behind that its code if it was compiled before.
+    """
+    size = order["code_bytes"]
+    source, code = blob[: len(blob) - size], blob[len(blob) - size :]
     with open(MAIN, "wb") as file:
         file.write(source)
     nest.seal()
     os.write(stages, b"R")
-    sys.argv = [MAIN, *args]
+    try:
+        # the code is what this very source was compiled to, and here it may do no more than run
+        compiled = marshal.loads(code) if code else compile(source, MAIN, "exec", 0, True)  # noqa: S302
+    except BaseException as error:
+        traceback.print_exception(type(error), error, None)
+        _leave(1)
+    os.write(stages, b"C")
+    os.close(stages)
+    if order["role"] == "compile":
+        sys.stdout.buffer.write(marshal.dumps(compiled))
+        _leave(0)
+    sys.argv = [MAIN, *order["args"]]
     sys.path.insert(0, "")
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=MAIN, __builtins__=builtins)
     sys.modules["__main__"] = main
+    _leave(_run_main(compiled, main.__dict__))
+
+
+def _run_main(code: Any, names: dict[str, Any]) -> int:
+    """Run a program and return its exit status."""
     try:
-        code = compile(source, MAIN, "exec", dont_inherit=True)
-    except BaseException as error:
-        traceback.print_exception(type(error), error, None)
-        sys.exit(1)
-    os.write(stages, b"C")
-    os.close(stages)
-    try:
-        exec(code, main.__dict__)
-    except SystemExit:
-        raise
+        exec(code, names)
+    except SystemExit as exit_:
+        if exit_.code is None or isinstance(exit_.code, int):
+            return (exit_.code or 0) & 255
+        print(exit_.code, file=sys.stderr)  # noqa: T201  as Python does
+        return 1
     except BaseException as error:
         trace = error.__traceback__.tb_next if error.__traceback__ else None
         traceback.print_exception(type(error), error, trace)
-        sys.exit(1)
+        return 1
+    return 0
+
+
+def _leave(status: int) -> NoReturn:
+    """End as Python ends, but without taking the interpreter apart, which takes longest."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    except BaseException:
+        status = status or 120
+    try:
+        sys.stderr.flush()
+    except BaseException:
+        pass  # there is nobody left to tell
+    os._exit(status)
