@@ -1,7 +1,7 @@
 """Write docs/reference from the code, so that it cannot say anything else.
 
-    python docs/generate.py          write the files
-    python docs/generate.py --check  exit with 1 if any of them is out of date
+python docs/generate.py          write the files
+python docs/generate.py --check  exit with 1 if any of them is out of date
 """
 
 import inspect

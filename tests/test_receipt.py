@@ -137,7 +137,6 @@ def test_circumstances_do_not_make_another_run(manifest: Make) -> None:
         ({"limits": Limits()}, "limits", None, msgspec.to_builtins(Limits())),
         ({"versions": {}}, "versions.proctor", "0", None),
         ({"versions": {"proctor": "0", "x": "1"}}, "versions.x", None, "1"),
-        ({"packages": ["numpy"]}, "packages", [], ["numpy"]),
     ],
 )
 def test_everything_else_does(

@@ -13,12 +13,12 @@ LONGEST_FUNCTION, MEDIAN_FUNCTION, USUAL_FUNCTION = 60, 8, 35
 
 
 def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    found = []
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.append((f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}", node))
-    return found
+    return [
+        (f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}", node)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

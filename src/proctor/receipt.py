@@ -138,7 +138,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     preamble: str
     reuse: bool
     enforcement: Enforcement
-    packages: Sequence[str] = ()
     versions: Mapping[str, str]
     created: str
     host: str

@@ -6,8 +6,8 @@ handed to the system at once and all of them synced in batches; a last line that
 off when the run is opened again, and its sample is simply run again.
 """
 
-import fcntl
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -16,6 +16,9 @@ from types import TracebackType
 from typing import Annotated, Any, Self, TypeVar
 
 import msgspec
+
+if sys.platform != "win32":  # where a folder cannot be locked
+    import fcntl
 
 from proctor.errors import InputError, StoreError, boundary
 from proctor.lines import brief, encode
@@ -195,7 +198,8 @@ class RunDirectory:
     def _hold(self) -> None:
         """Lock the folder itself: the lock goes with the process and leaves no file behind."""
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if sys.platform != "win32":
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(f"{self.path} is in use by another process") from None
         except OSError:

@@ -134,3 +134,12 @@ def test_most_of_the_real_benchmarks_needs_no_examiner(data):
         for r in rows
     ]
     assert sum(reduce(task) is not None for task in tasks) >= 149
+
+
+def test_a_set_in_a_test_is_the_set_that_python_would_make():
+    text = "{12, 13, 14, 15, 16}"
+    assert list(constant(ast.parse(text, mode="eval").body)) == list(eval(text))
+    assert constant(ast.parse("{1: {2, 3}, 'a': [{4}]}", mode="eval").body) == {
+        1: {2, 3},
+        "a": [{4}],
+    }

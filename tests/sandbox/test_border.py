@@ -25,6 +25,9 @@ import collections, enum, itertools
 def echo(*args, **kwargs):
     return (args, kwargs) if kwargs else args[0] if len(args) == 1 else args
 
+def order(values):
+    return list(values)
+
 def type_name(value):
     return type(value).__name__
 
@@ -420,3 +423,9 @@ def test_what_cannot_cross_is_said_and_noted(border):
         border.find("echo")(object())
     assert border.notes == {STUCK}
     assert border.find("echo")(1) == 1
+
+
+def test_sets_are_iterated_in_the_same_order_there(border):
+    order = border.find("order")
+    for numbers in ({12, 13, 14, 15, 16}, set([12, 13, 14, 15, 16]), {"b", "a"}, {8, 0, 16}, set()):  # noqa: C405
+        assert order(numbers) == list(numbers)

@@ -7,7 +7,7 @@ judge → stdin, calls   the supervisor compares what the candidate answers
 
 import msgspec
 
-from proctor.errors import ProctorError
+from proctor.errors import InputError, ProctorError
 from proctor.judge import stdin
 from proctor.judge.calls import Calls, question
 from proctor.judge.code import CodeJudge
@@ -87,6 +87,8 @@ class Judge:
             except UnfitError as error:
                 verdict = Unscored(bucket=Bucket.BENCHMARK, reason=str(error))
                 return Judgement(verdict=verdict, attempts=attempt)
+            except InputError:
+                raise
             except ProctorError as error:
                 trouble = str(error)
             if not self._works():

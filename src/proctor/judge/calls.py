@@ -15,7 +15,6 @@ from proctor.judge.supervisor import (
     Findings,
     Gone,
     Source,
-    Transcript,
     answer,
     forged,
     load_request,

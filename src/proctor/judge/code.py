@@ -9,6 +9,7 @@ stands only if the reference needs the same.
 
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,10 @@ ONE_PROCESS = re.compile(
 """Words of tests that reach into the candidate's process; whether they do, the reference tells."""
 
 
+REMEMBERED = 10_000
+"""How many tasks' exams are kept: a stream of tasks may have no end."""
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict on a sample whose tests are code."""
 
@@ -66,7 +71,7 @@ class CodeJudge:
         self._sandbox = sandbox
         self._early_stop = early_stop
         self._one_at_a_time = one_at_a_time
-        self._exams: dict[int, _Exam] = {}
+        self._exams: OrderedDict[int, _Exam] = OrderedDict()
         self._lock = threading.RLock()
 
     def judge(self, task: Task, program: Program) -> Found:
@@ -93,6 +98,8 @@ class CodeJudge:
                 if cases is None and ONE_PROCESS.search(_test_text(task)):
                     self._settle_process(exam)
                 self._exams[id(task)] = exam
+                if len(self._exams) > REMEMBERED:
+                    self._exams.popitem(last=False)
             return self._exams[id(task)]
 
     def _settle_process(self, exam: _Exam) -> None:

@@ -59,8 +59,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
         """Sum over all its processes, memory excepted, which is the most that one of them had."""
         used = [execution.usage for execution in self.executions]
         return Usage(
-            cpu_seconds=sum(one.cpu_seconds for one in used),
-            wall_seconds=sum(one.wall_seconds for one in used),
+            cpu_seconds=sum((one.cpu_seconds for one in used), 0.0),
+            wall_seconds=sum((one.wall_seconds for one in used), 0.0),
             memory_bytes=max((one.memory_bytes for one in used), default=0),
         )
 

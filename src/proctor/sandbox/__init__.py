@@ -16,7 +16,7 @@ What is not covered here: see each tier. `portable` is not isolated at all: a ho
 read the user's files and talk to the network. It exists for hosts where nothing better does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
@@ -126,6 +126,8 @@ class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
     """`schedstat` (load is subtracted) or `wall`."""
     toolchains: Mapping[str, str]
     """Language → what runs its programs, with its version."""
+    packages: Sequence[str] = ()
+    """What candidates may import besides the standard library, with versions."""
 
 
 class Session(Protocol):

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from proctor.errors import SandboxError
+from proctor.errors import SandboxError, boundary
 from proctor.program import Program
 from proctor.sandbox import (
     Ending,
@@ -59,9 +59,7 @@ class Box:
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = Control(ours)
-        with theirs, tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
-            source.write(bundle)
-            source.seek(0)
+        with theirs, _file(bundle) as source, _file() as errors:
             fds = [theirs.fileno(), source.fileno()]
             self._process = self._launch(argv(fds), fds, errors)
             theirs.close()
@@ -204,6 +202,15 @@ class Box:
         if not answer.fds:
             raise SandboxError(f"{path}: {answer.header.get('refused', 'no answer')}")
         return answer.fds[0]
+
+
+def _file(content: bytes = b"") -> IO[bytes]:
+    """Return a nameless file that holds something."""
+    with boundary(SandboxError, "cannot start a box"):
+        file = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
+        file.write(content)
+        file.seek(0)
+        return file
 
 
 @lru_cache(maxsize=64)

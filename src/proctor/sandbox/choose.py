@@ -23,9 +23,9 @@ def open_sandbox(
     packages: Sequence[str] | None = None,
 ) -> Sandbox:
     """Open the tier called `name`; `auto` is the best that is isolated, or nothing."""
-    for asked in (name, require):
+    for flag, asked in (("--sandbox", name), ("--require", require)):
         if asked not in (None, "auto", *ORDER):
-            raise InputError(f"--sandbox {asked}: known are auto, {', '.join(ORDER)}")
+            raise InputError(f"{flag} {asked}: known are auto, {', '.join(ORDER)}")
     chosen: Tier = "kernel" if name == "auto" else name  # type: ignore[assignment]
     if require in ORDER and ORDER.index(chosen) > ORDER.index(require):
         raise SandboxError(f"--require {require}: {chosen} is less than that")

@@ -25,7 +25,7 @@ from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed,
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.contents import Contents, bundle, look_at, plan
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.packages import default_packages, entries
+from proctor.sandbox.packages import default_packages, entries, with_versions
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
 
@@ -110,6 +110,7 @@ class Kernel:
                 "system calls": "seccomp, no capabilities",
             },
             toolchains={"python": f"python {self._contents.interpreter.version.split()[0]}"},
+            packages=with_versions(self._packages, self._contents.interpreter.sites),
         )
 
     def enforcement(self) -> Enforcement:

@@ -35,6 +35,12 @@ def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]
     return sorted(found.items())
 
 
+def with_versions(names: Sequence[str], sites: Sequence[str]) -> list[str]:
+    """Return packages as `name==version`."""
+    installed = {_plain(dist.name): dist.version for dist in distributions(path=list(sites))}
+    return [f"{name}=={installed[_plain(name)]}" for name in names]
+
+
 def default_packages(sites: Sequence[str]) -> list[str]:
     """Return those of the default packages that are installed."""
     installed = {_plain(dist.name) for dist in distributions(path=list(sites))}

@@ -19,7 +19,7 @@ from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.packages import default_packages, entries
+from proctor.sandbox.packages import default_packages, entries, with_versions
 from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
 
 BOOT = """
@@ -51,10 +51,13 @@ class Portable:
         return portable_box(self._python, self._shown)
 
     @cached_property
+    def _names(self) -> Sequence[str]:
+        chosen = self._packages
+        return default_packages(look_at(self._python).sites) if chosen is None else chosen
+
+    @cached_property
     def _shown(self) -> list[tuple[str, str]]:
-        sites = look_at(self._python).sites
-        names = default_packages(sites) if self._packages is None else self._packages
-        return entries(names, sites)
+        return entries(self._names, look_at(self._python).sites)
 
     @cached_property
     def _enforcement(self) -> Enforcement:
@@ -80,6 +83,7 @@ class Portable:
                 "other processes": "not enforced",
             },
             toolchains={"python": f"python {box.version.split()[0]}"},
+            packages=with_versions(self._names, look_at(self._python).sites),
         )
 
     def enforcement(self) -> Enforcement:
