@@ -21,18 +21,28 @@ from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
 MODULES = (
-    *("frames", "values", "exceptions", "denylist", "candidate", "standins", "examiner"),
-    *("unit", "together", "nest", "roles", "keeper", "linux", "namespaces"),
+    *(
+        "frames",
+        "arrays",
+        "values",
+        "exceptions",
+        "denylist",
+        "candidate",
+        "nest",
+        "program",
+        "roles",
+    ),
+    *("keeper", "linux", "namespaces"),
 )
-"""Files of `inside` that live in a box, each behind those that it imports."""
+"""Files of `inside` that live in every box, each behind those that it imports."""
+EXAMINERS = ("standins", "examiner", "unit", "together")
+"""Files that live in boxes with test code only."""
 
 PRELOADED = (
-    *("abc", "array", "bisect", "calendar", "cmath", "collections", "contextlib", "copy"),
-    *("dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq"),
-    *("io", "itertools", "json", "math", "numbers", "operator", "os", "random", "re", "statistics"),
-    *("string", "struct", "textwrap", "threading", "time", "traceback", "types", "typing"),
+    *("bisect", "collections", "copy", "functools", "heapq", "itertools", "json", "math"),
+    *("operator", "re", "string", "typing"),
 )
-"""Modules that many candidates import; having them loaded is the fastest way to import them."""
+"""What many candidates import; more would make every fork slower for all of them."""
 
 BOOT = """
 import json, os, sys, types
@@ -56,9 +66,6 @@ from inside.namespaces import Namespaces
 control = int(sys.argv[1])
 nest = Namespaces(bytes.fromhex(bundle["filter"]), shared=bundle["shared"])
 del bundle, file, source, module, package, name, sys.argv[1:]
-import gc
-gc.collect()
-gc.freeze()
 keep(control, nest)
 """
 
@@ -111,15 +118,18 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Name in /packages, and where it lies."""
     preload: Sequence[str] = PRELOADED
     network: bool = False
+    examiner: bool = False
+    """Whether test code runs in it."""
     shared: bool = False
     """Whether guests share one scratch folder, as in a session."""
 
 
 def bundle(contents: Contents) -> bytes:
     """Return what the keeper needs to come to life, as it is sent into the box."""
+    modules = [*MODULES, *(EXAMINERS if contents.examiner else ())]
     return json.dumps(
         {
-            "modules": [[name, (INSIDE / f"{name}.py").read_text()] for name in MODULES],
+            "modules": [[name, (INSIDE / f"{name}.py").read_text()] for name in modules],
             "preload": list(contents.preload),
             "path": ["/packages"] if contents.packages else [],
             "filter": seccomp.program(platform.machine(), network=contents.network).hex(),

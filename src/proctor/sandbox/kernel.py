@@ -70,12 +70,14 @@ class Kernel:
         shown = entries(chosen, interpreter.sites)
         self._contents = Contents(interpreter=interpreter, packages=shown)
         self._pools: dict[frozenset[str], Pool] = {}
-        self._examiners = self._pool(frozenset())
+        self._examiners = self._pool(frozenset(), examiner=True)
         self._lock = threading.Lock()
 
-    def _pool(self, preload: frozenset[str]) -> Pool:
+    def _pool(self, preload: frozenset[str], *, examiner: bool = False) -> Pool:
         contents = msgspec.structs.replace(
-            self._contents, preload=[*self._contents.preload, *sorted(preload)]
+            self._contents,
+            preload=[*self._contents.preload, *sorted(preload)],
+            examiner=examiner,
         )
         return Pool(lambda: kernel_box(contents), IDLE)
 
@@ -146,7 +148,7 @@ class Kernel:
 
     def open(self, role: Role, limits: Limits) -> Guest:
         """Start one process that speaks the border protocol in the given role."""
-        pool = self._examiners if role == "examiner" else self._candidates(b"")
+        pool = self._candidates(b"") if role == "candidate" else self._examiners
         box = pool.take()
         return box.start(role, limits, finally_=lambda: pool.give_back(box))
 

@@ -196,6 +196,11 @@ class Candidate:
         os._exit(0)
 
 
+def answer(wire: Wire | Script) -> None:
+    """Be a candidate: load what is to be loaded and answer until it is over."""
+    Candidate(wire).serve()
+
+
 def describe(error: BaseException, number: Callable[[Any], int] = id) -> dict[str, Any]:
     """Say what was raised, in plain values; `number` numbers the classes it is of."""
     try:

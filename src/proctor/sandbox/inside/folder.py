@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 
@@ -25,6 +26,8 @@ class Folder:
             os.symlink(path, f"{self._place}/packages/{name}")
         sys.path.append(f"{self._place}/packages")
         self._guest = 0
+        for number in IGNORED:  # whoever asks us to go closes the control socket
+            signal.signal(number, signal.SIG_IGN)
         if sys.platform == "linux":  # orphans fall to us, and no guest may look at us
             prctl = ctypes.CDLL(None, use_errno=True).prctl
             prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -38,6 +41,9 @@ class Folder:
     def enter(self, limits: dict[str, Any]) -> None:
         """Go, in the child, where guests live."""
         del limits  # none of them is the folder's business
+        for number in (*IGNORED, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(self.scratch)
 
     def seal(self) -> None:

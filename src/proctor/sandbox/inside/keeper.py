@@ -14,13 +14,13 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
 What a guest is forked into is the nest's business: a folder, or namespaces of its own.
 """
 
+import gc
 import json
 import os
 import select
-import signal
+import site
 import socket
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from .nest import Nest, Ward
@@ -34,14 +34,6 @@ HASTE_SECONDS = 0.02
 CHUNK = 1 << 16
 
 
-class Become(BaseException):
-    """Leaves the keeper's stack in a forked child, so that a guest starts on a clean one."""
-
-    def __init__(self, run: Callable[[], None]) -> None:
-        super().__init__()
-        self.run = run
-
-
 class Keeper:
     """One box with at most one guest at a time."""
 
@@ -51,7 +43,6 @@ class Keeper:
         self._ward: Ward | None = None
         self._stages: int | None = None
         self._stage = b""
-        self._wake = _wake_on_child()
 
     def serve(self) -> None:
         """Carry out orders until the supervisor is gone."""
@@ -59,23 +50,19 @@ class Keeper:
         try:
             while self._step():
                 pass
-        except Become:
-            raise
-        except BaseException:
+        finally:
             self._clean_up()
-            raise
-        self._clean_up()
 
     def _step(self) -> bool:
-        watched = [self._control.fileno(), self._wake]
+        watched = [self._control.fileno()]
         if self._stages is not None:
             watched.append(self._stages)
+        if self._ward is not None:
+            watched.append(self._ward.death)
         ready, _, _ = select.select(watched, [], [])
-        if self._wake in ready:
-            os.read(self._wake, 4096)
         if self._stages in ready:
             self._read_stage()
-        if self._ward is not None:
+        if self._ward is not None and self._ward.death in ready:
             self._look_after(self._ward)
         return self._control.fileno() not in ready or self._take_order()
 
@@ -116,17 +103,10 @@ class Keeper:
         self._stage = b""
         ward = Ward(self._nest)
         if ward.pid == 0:
-            nest, mine = self._leave(), fds.copy()
-            fds.clear()  # the caller closes those that are left
-            raise Become(lambda: become(nest, order, blob, mine, writing))
+            become(self._nest, order, blob, fds, writing)
         os.close(writing)
         self._ward, self._stages = ward, reading
         self._say(started=ward.pid)
-
-    def _leave(self) -> Nest:
-        """Forget, in a child, what is the keeper's own."""
-        self._control.detach()  # so that no destructor closes a number that is in use again
-        return self._nest
 
     def _read_stage(self) -> None:
         """Learn how far the guest's set-up came; the pipe closes before candidate code runs."""
@@ -153,8 +133,7 @@ class Keeper:
         pipes = [os.pipe() for _ in range(3)]
         ward = Ward(self._nest)
         if ward.pid == 0:
-            nest = self._leave()
-            raise Become(lambda: converse(nest, order, requests, [pipe[1] for pipe in pipes]))
+            converse(self._nest, order, requests, [pipe[1] for pipe in pipes])
         for _, writing in pipes:
             os.close(writing)
         limit = order["limits"]["output_bytes"]
@@ -178,12 +157,11 @@ class Keeper:
         """Wait until the guest and all it started are gone."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        poll.register(self._wake, select.POLLIN)
+        poll.register(ward.death, select.POLLIN)
         hasty = True
         while True:
             ready = [fd for fd, _ in poll.poll(HASTE_SECONDS * 1000 if hasty else None)]
-            if self._wake in ready:
-                os.read(self._wake, 4096)
+            if ward.death in ready:
                 code = ward.reap()
                 if code is not None:
                     return code
@@ -276,14 +254,6 @@ class Gatherer:
         return True
 
 
-def _wake_on_child() -> int:
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return reading
-
-
 def _make_folder(name: str, folder: int) -> None:
     try:
         os.mkdir(name, 0o755, dir_fd=folder)
@@ -292,13 +262,11 @@ def _make_folder(name: str, folder: int) -> None:
 
 
 def keep(control: int, nest: Nest) -> None:
-    """Keep one box; a forked guest leaves by `Become` and starts on a clean stack."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    try:
-        Keeper(socket.socket(fileno=control), nest).serve()
-    except Become as child:
-        run = child.run
-    else:
-        return
-    run()
+    """Keep one box until its supervisor is gone."""
+    # what an interpreter that starts without site lacks: exit, quit, help
+    site.setquit()
+    site.sethelper()
+    site.setcopyright()
+    gc.collect()
+    gc.freeze()
+    Keeper(socket.socket(fileno=control), nest).serve()

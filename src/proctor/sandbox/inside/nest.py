@@ -1,6 +1,7 @@
 """Where guests live, and one guest under the keeper's care."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -48,6 +49,8 @@ class Ward:
         self._cpu_seconds = 0.0
         self._memory_bytes = 0
         self.pid = nest.fork()
+        if self.pid != 0:
+            self.death = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else _death_pipe()
 
     def reap(self, *, wait: bool = False) -> int | None:
         """Collect what has died; when the guest has, sweep, and return its exit code."""
@@ -58,8 +61,12 @@ class Ward:
                 break
         if status is None:
             return None
+        os.close(self.death)
         self._nest.sweep(lambda: self._wait(0) is not None)
         return os.waitstatus_to_exitcode(status)
+
+    death: int
+    """Becomes readable when the guest has died."""
 
     def usage(self) -> dict[str, Any]:
         """Return what it and all it started used."""
@@ -76,3 +83,12 @@ class Ward:
         scale = 1 if sys.platform == "darwin" else 1024
         self._memory_bytes = max(self._memory_bytes, usage.ru_maxrss * scale)
         return pid, status
+
+
+def _death_pipe() -> int:
+    """Stand in for a pidfd where there is none: a pipe that every death of a child writes to."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reading

@@ -14,7 +14,7 @@ from typing import Any
 from . import frames
 from .exceptions import Classes, lineage
 from .frames import Frame, Malformed, TooLarge, Wire, parse
-from .values import MUTABLE, TYPE_NAMES, CannotCross, pack, refuse, unpack
+from .values import MUTABLE, CannotCross, pack, refuse, type_name, unpack
 
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 DECIDING = ("isinstance", "issubclass", "__contains__", *COMPARISONS)
@@ -74,7 +74,7 @@ def _special(name: str) -> Callable[..., Any]:
 
     def leave(self: Remote, kind: Any, _: Any, __: Any) -> Any:
         # values and tracebacks of the test's own exceptions stay here, their standard types cross
-        known = kind if kind in TYPE_NAMES else None
+        known = kind if kind is not None and type_name(kind) else None
         return self._proctor_border_.operate(name, self, known, None, None)
 
     def compare(self: Remote, other: object) -> Any:

@@ -10,14 +10,12 @@ to arguments). Nothing here ever runs code that came over the border.
 
 import builtins
 import collections
-import datetime
-import decimal
-import fractions
-import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
+from .arrays import pack_array, unpack_array
 from .frames import Malformed, TooLarge
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
@@ -39,12 +37,16 @@ STANDARD_TYPES: dict[str, type] = {
         t.__name__: t
         for t in (
             *(collections.Counter, collections.OrderedDict, collections.defaultdict),
-            *(collections.deque, decimal.Decimal, fractions.Fraction, type(None)),
-            *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta),
+            *(collections.deque, type(None)),
         )
     },
 }
-TYPE_NAMES = {kind: name for name, kind in STANDARD_TYPES.items()}
+LATE = {
+    "decimal": ("Decimal",),
+    "fractions": ("Fraction",),
+    "datetime": ("date", "datetime", "time", "timedelta"),
+}
+"""Types whose modules are loaded when they are needed: few values are of them."""
 
 Other = Callable[[Any], Any]
 
@@ -111,7 +113,7 @@ class _Packer:
             return self.all(value, depth - 1)
         base = kind if kind in _PACKERS else _plain_base(kind)
         if base is None:
-            array = _pack_numpy(value)
+            array = pack_array(value)
             return self.other(value) if array is None else array
         return _PACKERS[base](self, value, depth - 1)
 
@@ -132,13 +134,38 @@ class _Packer:
 
 def _plain_base(kind: type) -> type | None:
     for base in kind.__mro__:
-        if base in _PACKERS:
+        if base in _PACKERS or _learn(base):
             return base
     return None
 
 
+def _learn(kind: type) -> bool:
+    """Learn to pack a type whose module is there only if somebody loaded it."""
+    name = kind.__name__
+    if name not in LATE.get(kind.__module__.lstrip("_"), ()) or standard_type(name) is not kind:
+        return False
+    _PACKERS[kind] = _LATE_PACKERS[name]
+    return True
+
+
+def standard_type(name: str) -> type:
+    """Return a standard type by its name; KeyError if it is none."""
+    if name not in STANDARD_TYPES:
+        for module, names in LATE.items():
+            if name in names:
+                STANDARD_TYPES[name] = getattr(import_module(module), name)
+    return STANDARD_TYPES[name]
+
+
+def type_name(kind: type) -> str | None:
+    """Return the name by which a standard type crosses."""
+    name = kind.__name__
+    known = name in STANDARD_TYPES or name in LATE.get(kind.__module__.lstrip("_"), ())
+    return name if known and standard_type(name) is kind else None
+
+
 def _pack_type(packer: _Packer, value: Any, _: int) -> Any:
-    name = TYPE_NAMES.get(value)
+    name = type_name(value)
     return packer.other(value) if name is None else {"T": name}
 
 
@@ -160,17 +187,18 @@ def literal_set(items: Iterable[Any]) -> set[Any]:
 
 def _pack_default(packer: _Packer, value: Any, depth: int) -> Any:
     factory: Any = vars(collections.defaultdict)["default_factory"].__get__(value)
-    name = TYPE_NAMES.get(factory) if isinstance(factory, type) else None
+    name = type_name(factory) if isinstance(factory, type) else None
     return {"D": [name, packer.pairs(dict.items(value), depth)]}
 
 
 def _pack_moment(value: Any) -> Any:
     """Dates and times with no zone or a fixed offset; a named zone has no plain form."""
     zone = value.tzinfo
-    if zone is not None and type(zone) is not datetime.timezone:
+    if zone is not None and type(zone).__name__ != "timezone":
         raise CannotCross("a time with a named zone cannot cross the border")
-    offset = None if zone is None else zone.utcoffset(None) / datetime.timedelta(microseconds=1)
-    day = [value.year, value.month, value.day] if isinstance(value, datetime.date) else []
+    delta = None if zone is None else zone.utcoffset(None)
+    offset = None if delta is None else delta / standard_type("timedelta")(microseconds=1)
+    day = [value.year, value.month, value.day] if hasattr(value, "year") else []
     return [*day, value.hour, value.minute, value.second, value.microsecond, value.fold, offset]
 
 
@@ -191,29 +219,20 @@ _PACKERS: dict[type, Callable[[_Packer, Any, int], Any]] = {
     collections.OrderedDict: lambda p, v, d: {"o": p.pairs(collections.OrderedDict.items(v), d)},
     collections.defaultdict: _pack_default,
     collections.deque: lambda p, v, d: {"q": [p.all(collections.deque.__iter__(v), d), v.maxlen]},
-    decimal.Decimal: lambda p, v, d: {"n": decimal.Decimal.__str__(v)},
-    fractions.Fraction: lambda p, v, d: {"/": p.all((v.numerator, v.denominator), d)},
-    datetime.date: lambda p, v, d: {"y": [v.year, v.month, v.day]},
-    datetime.datetime: lambda p, v, d: {"M": _pack_moment(v)},
-    datetime.time: lambda p, v, d: {"m": _pack_moment(v)},
-    datetime.timedelta: lambda p, v, d: {"l": [v.days, v.seconds, v.microseconds]},
     type(...): lambda p, v, d: {"e": 0},
     KEYS: lambda p, v, d: {"K": p.all(v, d)},
     ITEMS: lambda p, v, d: {"I": p.pairs(v, d)},
     type: _pack_type,
 }
 
-
-def _pack_numpy(value: Any) -> Any:
-    """Numpy scalars and arrays as dtype, shape and bytes; None for anything else."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(value, (numpy.generic, numpy.ndarray)):
-        return None
-    if value.dtype.kind not in "biufcSUMm":
-        return None
-    if value.nbytes > MAX_INT_DIGITS:
-        raise TooLarge(f"an array of {value.nbytes} bytes")
-    return {"a": [value.dtype.str, list(value.shape), value.tobytes().hex()]}
+_LATE_PACKERS: dict[str, Callable[[_Packer, Any, int], Any]] = {
+    "Decimal": lambda p, v, d: {"n": vars(standard_type("Decimal"))["__str__"](v)},
+    "Fraction": lambda p, v, d: {"/": p.all((v.numerator, v.denominator), d)},
+    "date": lambda p, v, d: {"y": [v.year, v.month, v.day]},
+    "datetime": lambda p, v, d: {"M": _pack_moment(v)},
+    "time": lambda p, v, d: {"m": _pack_moment(v)},
+    "timedelta": lambda p, v, d: {"l": [v.days, v.seconds, v.microseconds]},
+}
 
 
 Unknown = Callable[[str, Any], Any]
@@ -323,46 +342,20 @@ def _integer(data: Any) -> int:
     return int(data, 16)
 
 
-def _fraction(reader: _Unpacker, data: Any, depth: int) -> fractions.Fraction:
+def _fraction(reader: _Unpacker, data: Any, depth: int) -> Any:
     numerator, denominator = reader.all(data, depth)
     if max(abs(numerator), abs(denominator)).bit_length() > 4 * MAX_FRACTION_DIGITS:
         raise Malformed("a fraction with too many digits")
-    return fractions.Fraction(numerator, denominator)
+    return standard_type("Fraction")(numerator, denominator)
 
 
-def _moment(data: Any, make: Callable[..., Any]) -> Any:
+def _moment(data: Any, kind: str) -> Any:
     *parts, fold, offset = data
-    delta = None if offset is None else datetime.timedelta(microseconds=_number(offset))
-    return make(*parts, tzinfo=None if delta is None else datetime.timezone(delta), fold=fold)
-
-
-def _numpy() -> Any:
-    try:
-        import numpy  # noqa: PLC0415  only where an array crosses
-    except ImportError:
-        return None
-    return numpy
-
-
-def _array(reader: _Unpacker, data: Any, _: int) -> Any:
-    """Numpy where it is asked for, a plain number for a scalar elsewhere."""
-    dtype, shape, content = data
-    if _text(dtype)[1:2] not in "biufcSUMm" or any(type(n) is not int or n < 0 for n in shape):
-        raise Malformed("not a plain array")
-    np = _numpy() if reader.numpy else None
-    if np is not None:
-        array = np.frombuffer(bytes.fromhex(content), dtype=dtype).reshape(shape)
-        return array.copy() if shape else array[()]
-    if shape:
-        return reader.other("a", data)
-    raw = bytes.fromhex(content)
-    codes = {"b": "?", "f": {2: "e", 4: "f", 8: "d"}.get(len(raw), "")}
-    order = "<" if dtype[0] in "<|" else ">"
-    if dtype[1] in "iu":
-        return int.from_bytes(raw, "little" if order == "<" else "big", signed=dtype[1] == "i")
-    import struct  # noqa: PLC0415  nothing else here needs it
-
-    return struct.unpack(order + codes[dtype[1]], raw)[0]
+    zone = None
+    if offset is not None:
+        delta = standard_type("timedelta")(microseconds=_number(offset))
+        zone = import_module("datetime").timezone(delta)
+    return standard_type(kind)(*parts, tzinfo=zone, fold=fold)
 
 
 _UNPACKERS: dict[str, Callable[[_Unpacker, Any, int], Any]] = {
@@ -379,18 +372,18 @@ _UNPACKERS: dict[str, Callable[[_Unpacker, Any, int], Any]] = {
     "C": lambda r, x, d: collections.Counter(dict(r.pairs(x, d))),
     "o": lambda r, x, d: collections.OrderedDict(r.pairs(x, d)),
     "D": lambda r, x, d: collections.defaultdict(
-        None if x[0] is None else STANDARD_TYPES[_text(x[0])], r.pairs(x[1], d)
+        None if x[0] is None else standard_type(_text(x[0])), r.pairs(x[1], d)
     ),
     "q": lambda r, x, d: collections.deque(r.all(x[0], d), x[1]),
-    "n": lambda r, x, d: decimal.Decimal(_text(x)),
+    "n": lambda r, x, d: standard_type("Decimal")(_text(x)),
     "/": _fraction,
-    "y": lambda r, x, d: datetime.date(*x),
-    "M": lambda r, x, d: _moment(x, datetime.datetime),
-    "m": lambda r, x, d: _moment(x, datetime.time),
-    "l": lambda r, x, d: datetime.timedelta(*map(_number, x)),
+    "y": lambda r, x, d: standard_type("date")(*x),
+    "M": lambda r, x, d: _moment(x, "datetime"),
+    "m": lambda r, x, d: _moment(x, "time"),
+    "l": lambda r, x, d: standard_type("timedelta")(*map(_number, x)),
     "e": lambda r, x, d: ...,
     "K": lambda r, x, d: dict.fromkeys(r.elements(x, d)).keys(),
     "I": lambda r, x, d: dict(r.pairs(x, d)).items(),
-    "T": lambda r, x, d: STANDARD_TYPES[_text(x)],
-    "a": _array,
+    "T": lambda r, x, d: standard_type(_text(x)),
+    "a": lambda r, x, d: unpack_array(x, r.other, numpy=r.numpy),
 }
