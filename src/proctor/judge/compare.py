@@ -33,6 +33,7 @@ What was got is hostile: everything here takes linear time, and values may be ne
 import math
 import operator
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
@@ -151,6 +152,10 @@ def equal(expected: Any, got: Any, *, close: Close | None = None) -> bool:
         return False
 
 
+# Python itself compares unequal deques twice on every level.
+SEQUENCES: tuple[Any, ...] = ((list, tuple), deque)
+
+
 def _equal(expected: Any, got: Any, close: Close | None) -> bool:
     """Walk both values side by side, without recursion and no pair of containers twice."""
     pending = [iter([(expected, got)])]
@@ -162,7 +167,7 @@ def _equal(expected: Any, got: Any, close: Close | None) -> bool:
             continue
         wanted, given = pair
         inner: Iterator[tuple[Any, Any]] | None = None
-        if isinstance(wanted, list | tuple) and isinstance(given, list | tuple):
+        if any(isinstance(wanted, kind) and isinstance(given, kind) for kind in SEQUENCES):
             inner = zip(wanted, given, strict=True) if len(wanted) == len(given) else None
         elif isinstance(wanted, dict) and isinstance(given, dict):
             inner = _by_key(wanted, given)

@@ -63,7 +63,7 @@ class Box:
             fds = [theirs.fileno(), source.fileno()]
             self._process = self._launch(argv(fds), fds, errors)
             theirs.close()
-            hello = self.control.answer() if self.control.wait(START_SECONDS) else GONE
+            hello = self._answer()
             if "ready" not in hello.header:
                 self.close()
                 errors.seek(0)
@@ -128,7 +128,7 @@ class Box:
         }
         try:
             self.control.order(given, source + code, do="start", **order)
-            answer = self.control.answer()
+            answer = self._answer()
         finally:
             for fd in (feed[0], *writing):
                 os.close(fd)
@@ -183,7 +183,7 @@ class Box:
     def wipe(self) -> None:
         """Empty the scratch folder."""
         self.control.order(do="wipe")
-        answer = self.control.answer().header
+        answer = self._answer().header
         if "wiped" not in answer:
             raise SandboxError(f"the scratch folder cannot be emptied: {answer.get('refused')}")
 
@@ -196,9 +196,13 @@ class Box:
             self._process.kill()
             self._process.wait()
 
+    def _answer(self) -> Answer:
+        """Wait for what the keeper says to an order that takes no time; nothing if it hangs."""
+        return self.control.answer() if self.control.wait(START_SECONDS) else GONE
+
     def _open(self, path: str, *, write: bool) -> int:
         self.control.order(do="open", path=path, write=write)
-        answer = self.control.answer()
+        answer = self._answer()
         if not answer.fds:
             raise SandboxError(f"{path}: {answer.header.get('refused', 'no answer')}")
         return answer.fds[0]
