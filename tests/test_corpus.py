@@ -32,6 +32,9 @@ KINDS: dict[str, Tests] = {
     "stdin": StdinCases(inputs=["1\n", "21\n"], outputs=["2\n", "42\n"]),
 }
 
+EXAMINED = ("examined", "check")
+HONEST = Program(source="def double(x):\n    return x + x\n")
+
 
 def programs() -> list[tuple[Path, str]]:
     found = []
@@ -60,11 +63,16 @@ def test_lands_in_its_bucket(sandbox: Sandbox, path: Path, kind: str) -> None:
         metadata=Metadata(denylist="# denylist" in source),
         limits=LIMITS,
     )
-    judgement = Judge(sandbox).judge(task, Program(source=source))
-    verdict = judgement.verdict
-    assert verdict.bucket is Bucket(path.parent.name), verdict
-    assert judgement.judged == "apart"
-    assert (outcome_of(verdict) == "pass") is (path.parent.name == "passed")
+    judge = Judge(sandbox)
+    judgements = [judge.judge(task, Program(source=source))]
+    if kind in EXAMINED:  # once more, when the judge knows what the test asks
+        judge.judge(task, HONEST)
+        judgements.append(judge.judge(task, Program(source=source)))
+    for judgement in judgements:
+        verdict = judgement.verdict
+        assert verdict.bucket is Bucket(path.parent.name), verdict
+        assert judgement.judged == "apart"
+        assert (outcome_of(verdict) == "pass") is (path.parent.name == "passed")
 
 
 def test_the_corpus_is_where_it_should_be() -> None:

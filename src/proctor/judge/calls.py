@@ -11,6 +11,7 @@ import msgspec
 from proctor.judge.reduce import Case
 from proctor.judge.stdin import OUT_OF_TIME
 from proctor.judge.supervisor import (
+    GOODBYE,
     Candidate,
     Findings,
     Gone,
@@ -105,9 +106,6 @@ def requests(program: Program, questions: Sequence[Question], *, denied: bool) -
     """Return all that is to be asked about a program, to be sent at once."""
     load = load_request(program.source, denied=denied)
     return b"".join([load, *(question.request for question in questions), GOODBYE])
-
-
-GOODBYE = frames.pack(frames.END, 0, b"{}")
 
 
 def judge_all(

@@ -16,8 +16,15 @@ from typing import Any
 import msgspec
 
 from proctor.judge.calls import NeedsExaminerError, Question, judge_all, question, requests
-from proctor.judge.examination import Examination, Together, UnfitError, order_for
+from proctor.judge.examination import (
+    Examination,
+    Together,
+    UnfitError,
+    all_failed,
+    order_for,
+)
 from proctor.judge.reduce import reduce
+from proctor.judge.replay import DivergedError, Rehearsal, Replay
 from proctor.judge.supervisor import (
     Candidate,
     Findings,
@@ -58,6 +65,7 @@ class _Exam(msgspec.Struct, kw_only=True):
     task: Task
     questions: Sequence[Question] | None
     order: dict[str, Any]
+    rehearsal: Rehearsal
     together: bool = False
     reference: Found | None = None
 
@@ -94,6 +102,7 @@ class CodeJudge:
                     task=task,
                     questions=None if cases is None else [question(case) for case in cases],
                     order=order_for(task, early_stop=self._early_stop),
+                    rehearsal=Rehearsal(),
                 )
                 if cases is None and ONE_PROCESS.search(_test_text(task)):
                     self._settle_process(exam)
@@ -145,13 +154,18 @@ class CodeJudge:
 
     def _apart(self, exam: _Exam, program: Program) -> Found:
         """Judge with candidate and tests in processes of their own."""
+        one_by_one = self._one_at_a_time or exam.task.metadata.one_at_a_time
         if exam.questions is not None:
-            one_by_one = self._one_at_a_time or exam.task.metadata.one_at_a_time
             compare = self._compare_live if one_by_one else self._compare
             try:
                 return compare(exam, program, exam.questions)
             except NeedsExaminerError:
                 pass
+        if exam.rehearsal.script and not one_by_one:
+            try:
+                return self._replay(exam, program)
+            except DivergedError:
+                exam.rehearsal.diverged()
         return self._examine(exam, program)
 
     def _compare(self, exam: _Exam, program: Program, questions: Sequence[Question]) -> Found:
@@ -164,7 +178,7 @@ class CodeJudge:
             transcript = Transcript(exchanged)
             tests, objects = judge_all(transcript, questions, early_stop=self._early_stop)
         except Gone as end:
-            tests = [end.result(index) for index in range(exam.order["declared"])]
+            tests = all_failed(exam.order, end)
         notes = frozenset({OBJECTS} if objects else ())
         return self._found(exam, tests, exchanged.execution, notes)
 
@@ -183,26 +197,35 @@ class CodeJudge:
             )
             execution = candidate.finish()
         except Gone as end:
-            tests = [end.result(index) for index in range(exam.order["declared"])]
+            tests = all_failed(exam.order, end)
             execution = candidate.abort()
         finally:
             candidate.abort()
         return self._found(exam, tests, execution, frozenset({OBJECTS} if objects else ()))
+
+    def _replay(self, exam: _Exam, program: Program) -> Found:
+        """Ask what other candidates were asked, and have an examiner run the tests on that."""
+        task, script = exam.task, exam.rehearsal.script
+        load = load_request(program.source, denied=task.metadata.denylist)
+        examined, execution = Replay(self._sandbox, exam.order, script, task.limits).run(load)
+        return self._found(exam, examined.tests, execution, examined.notes)
 
     def _examine(self, exam: _Exam, program: Program) -> Found:
         """Have an examiner run the tests."""
         task = exam.task
         candidate = Candidate(self._sandbox, task.limits)
         notes: frozenset[str] = frozenset()
+        tests: Sequence[TestResult]
         try:
             denied = task.metadata.denylist
             candidate.guest.send(load_request(program.source, denied=denied))
             loaded(candidate)
             examination = Examination(self._sandbox, candidate, task.limits)
             tests, notes = examination.run(exam.order)
+            exam.rehearsal.learn(examination.asked)
             execution = candidate.finish()
         except Gone as end:
-            tests = [end.result(index) for index in range(exam.order["declared"])]
+            tests = all_failed(exam.order, end)
             execution = candidate.abort()
         finally:
             candidate.abort()

@@ -8,8 +8,8 @@ clock only while the candidate owes one.
 import ast
 import builtins
 import secrets
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from proctor.extraction.syntax import parse as parse_python
 from proctor.judge.supervisor import (
@@ -21,7 +21,7 @@ from proctor.judge.supervisor import (
     loaded,
     read,
 )
-from proctor.sandbox import Limits, OutputTooLong, Sandbox, TimedOut
+from proctor.sandbox import Ending, Limits, OutputTooLong, Sandbox, TimedOut
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import MAX_TEXT, count_asserts
@@ -107,21 +107,26 @@ def _check(code: str, entry: str) -> tuple[str, int]:
     return "" if called else entry, count_asserts(tree)
 
 
+def all_failed(order: dict[str, Any], end: Gone) -> list[TestResult]:
+    """Return the results of a candidate that was gone before its tests began; at least one."""
+    return [end.result(index) for index in range(max(1, order["declared"]))]
+
+
 class Record:
     """The results of one examination, completed when it ends."""
 
-    def __init__(self, candidate: Candidate, order: dict[str, Any]) -> None:
+    def __init__(self, order: dict[str, Any], clock: Callable[[], float]) -> None:
         self._results: dict[int, TestResult] = {}
-        self._candidate = candidate
+        self._clock = clock
         self._declared: int = order["declared"]
         self._all: bool = order["unit"]
-        self._counted = candidate.guest.clock.passed
+        self._counted = clock()
 
     def add(self, frame: Frame) -> None:
         """Take down one result."""
         message = parse(frame.payload)
         passed = message["why"] == "passed"
-        now = self._candidate.guest.clock.passed
+        now = self._clock()
         self._results[frame.number] = TestResult(
             index=frame.number,
             passed=passed,
@@ -153,54 +158,87 @@ class Record:
         return [self._results[index] for index in sorted(self._results)]
 
 
+class Examined(NamedTuple):
+    """What an examiner found out."""
+
+    tests: Sequence[TestResult]
+    notes: frozenset[str] = frozenset()
+
+
+def examiner_limits(limits: Limits) -> Limits:
+    """Return how much an examiner may use, which runs trusted code on hostile values."""
+    return limits.with_seconds(max(EXAMINER_SECONDS, 2 * limits.wall_seconds))
+
+
+def examiner_gone(ending: Ending) -> Gone:
+    """Say what it means when an examiner ends before its examination does."""
+    match ending:
+        case TimedOut():
+            return Gone(Bucket.CPU_TIME, "the test did not come to an end on this answer")
+        case OutputTooLong():
+            detail = "the test asked for more than may cross the border"
+            return Gone(Bucket.OUTPUT_OVERFLOW, detail)
+    raise HarnessError(f"the examiner ended: {ending}")
+
+
+def take_down(
+    record: Record, receive: Callable[[], Frame], pass_on: Callable[[Frame], None]
+) -> Examined:
+    """Take down what an examiner says until it is done; what is for the candidate is passed on."""
+    notes: frozenset[str] = frozenset()
+    try:
+        while (frame := receive()).kind != frames.EXAMINED:
+            match frame.kind:
+                case frames.RESULT:
+                    record.add(frame)
+                case frames.BROKEN:
+                    raise forged(str(parse(frame.payload)["detail"]))
+                case frames.UNFIT:
+                    raise UnfitError(parse(frame.payload)["detail"])
+                case frames.CALL | frames.OP | frames.VALUE | frames.RAISED:
+                    pass_on(frame)
+                case _:
+                    raise HarnessError(f"the examiner sent a message of kind {frame.kind}")
+        message = parse(frame.payload)
+        notes = frozenset(message["notes"])
+        record.complete(message["ending"])
+    except Gone as end:
+        record.fill(end)
+    return Examined(record.tests(), notes)
+
+
 class Examination:
-    """One candidate under one examiner."""
+    """One candidate under one examiner, both alive."""
 
     def __init__(self, sandbox: Sandbox, candidate: Candidate, limits: Limits) -> None:
-        seconds = max(EXAMINER_SECONDS, 2 * limits.wall_seconds)
-        self._examiner = sandbox.open("examiner", limits.with_seconds(seconds))
+        self._examiner = sandbox.open("examiner", examiner_limits(limits))
         self._candidate = candidate
         self._due: list[int] = []
+        self.asked: list[bytes] | None = []
+        """All that was asked of the candidate; None if it asked something itself."""
 
-    def run(self, order: dict[str, Any]) -> tuple[list[TestResult], frozenset[str]]:
+    def run(self, order: dict[str, Any]) -> Examined:
         """Carry messages to and fro until the examiner is done or the candidate is gone."""
-        self._record = Record(self._candidate, order)
         self._tell_examiner(frames.EXAMINE, 0, frames.dump(order))
-        notes: frozenset[str] = frozenset()
+        record = Record(order, lambda: self._candidate.guest.clock.passed)
         try:
-            while (frame := self._from_examiner()).kind != frames.EXAMINED:
-                self._deal_with(frame)
-            message = parse(frame.payload)
-            notes = frozenset(message["notes"])
-            self._record.complete(message["ending"])
-        except Gone as end:
-            self._record.fill(end)
+            return take_down(record, self._from_examiner, self._ask_candidate)
         finally:
             self._examiner.finish()
-        return self._record.tests(), notes
-
-    def _deal_with(self, frame: Frame) -> None:
-        match frame.kind:
-            case frames.RESULT:
-                self._record.add(frame)
-            case frames.CALL | frames.OP:
-                self._due.append(frame.number)
-                self._ask_candidate(frame)
-            case frames.VALUE | frames.RAISED:  # what a callback came to
-                self._ask_candidate(frame)
-            case frames.BROKEN:
-                raise forged(str(parse(frame.payload)["detail"]))
-            case frames.UNFIT:
-                raise UnfitError(parse(frame.payload)["detail"])
-            case _:
-                raise HarnessError(f"the examiner sent a message of kind {frame.kind}")
 
     def _ask_candidate(self, frame: Frame) -> None:
-        """Pass a frame to the candidate and its answer, or its own question, back."""
-        self._candidate.guest.send(frames.pack(*frame))
+        """Pass a question, or an answer, to the candidate, and what it says to that back."""
+        message = frames.pack(*frame)
+        if frame.kind in (frames.CALL, frames.OP):
+            self._due.append(frame.number)
+            if self.asked is not None:
+                self.asked.append(message)
+        self._candidate.guest.send(message)
         kinds = (frames.VALUE, frames.RAISED, frames.CALLBACK)
         said = answer(self._candidate, self._due[-1], *kinds)
-        if said.kind != frames.CALLBACK:
+        if said.kind == frames.CALLBACK:
+            self.asked = None
+        else:
             self._due.pop()
         self._tell_examiner(*said)
 
@@ -211,13 +249,7 @@ class Examination:
         try:
             return self._examiner.receive()
         except GuestEnded as end:
-            if isinstance(end.ending, TimedOut):
-                detail = "the test did not come to an end on this answer"
-                raise Gone(Bucket.CPU_TIME, detail) from None
-            if isinstance(end.ending, OutputTooLong):
-                detail = "the test asked for more than may cross the border"
-                raise Gone(Bucket.OUTPUT_OVERFLOW, detail) from None
-            raise HarnessError(f"the examiner ended: {end.ending}") from None
+            raise examiner_gone(end.ending) from None
 
 
 class Together:
@@ -229,7 +261,7 @@ class Together:
     def run(self, order: dict[str, Any], source: str, *, denied: bool) -> list[TestResult]:
         """Send everything at once and take down what is reported."""
         token = secrets.token_hex(16)
-        record = Record(self._candidate, order)
+        record = Record(order, lambda: self._candidate.guest.clock.passed)
         message = {**order, "source": source, "token": token, "denied": denied}
         try:
             self._candidate.send(frames.EXAMINE, 0, message)

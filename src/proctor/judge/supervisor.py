@@ -186,6 +186,9 @@ def load_request(source: str, *, denied: bool) -> bytes:
     return frames.pack(frames.LOAD, 0, frames.dump({"source": source, "denied": denied}))
 
 
+GOODBYE = frames.pack(frames.END, 0, b"{}")
+
+
 class Transcript:
     """What a candidate said whose requests were all sent at once."""
 

@@ -177,8 +177,8 @@ class Sandbox(Protocol):
         """Prepare one program for many runs."""
         ...
 
-    def exchange(self, requests: bytes, limits: Limits) -> "Exchanged":
-        """Have a fresh candidate answer requests that are all known, under one clock."""
+    def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> "Exchanged":
+        """Have a fresh guest answer requests that are all known, under one clock."""
         ...
 
     def open(self, role: Role, limits: Limits) -> "Guest":

@@ -149,11 +149,11 @@ class Box:
             finally_=finally_,
         )
 
-    def exchange(self, requests: bytes, limits: Limits) -> Exchanged:
-        """Have a fresh candidate answer requests that are all known, under one clock."""
+    def exchange(self, requests: bytes, limits: Limits, role: str = "candidate") -> Exchanged:
+        """Have a fresh guest answer requests that are all known, under one clock."""
         clock = Stopwatch(limits, self.look)
         clock.start()
-        self.control.send(_exchange_header(limits), blob=requests)
+        self.control.send(_exchange_header(role, limits), blob=requests)
         killed: Ending | None = None
         answer = GONE
         while True:
@@ -218,8 +218,8 @@ def _file(content: bytes = b"") -> IO[bytes]:
 
 
 @lru_cache(maxsize=64)
-def _exchange_header(limits: Limits) -> bytes:
-    order = {"do": "exchange", "limits": limits, "answer_bytes": MAX_TOTAL}
+def _exchange_header(role: str, limits: Limits) -> bytes:
+    order = {"do": "exchange", "role": role, "limits": limits, "answer_bytes": MAX_TOTAL}
     return msgspec.json.encode(order)
 
 

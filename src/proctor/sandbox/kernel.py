@@ -137,12 +137,12 @@ class Kernel:
         box = pool.take()
         return BoxRuns(box, program, limits, finally_=lambda: pool.give_back(box))
 
-    def exchange(self, requests: bytes, limits: Limits) -> Exchanged:
-        """Have a fresh candidate answer requests that are all known."""
-        pool = self._candidates(requests)
+    def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
+        """Have a fresh guest answer requests that are all known."""
+        pool = self._candidates(requests) if role == "candidate" else self._examiners
         box = pool.take()
         try:
-            return box.exchange(requests, limits)
+            return box.exchange(requests, limits, role)
         finally:
             pool.give_back(box)
 

@@ -106,11 +106,11 @@ class Portable:
         box = self._box()
         return BoxRuns(box, program, limits, finally_=box.close)
 
-    def exchange(self, requests: bytes, limits: Limits) -> Exchanged:
-        """Have a fresh candidate answer requests that are all known."""
+    def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
+        """Have a fresh guest answer requests that are all known."""
         box = self._box()
         try:
-            return box.exchange(requests, limits)
+            return box.exchange(requests, limits, role)
         finally:
             box.close()
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import denylist, frames
 from .exceptions import Classes, lineage
-from .frames import Frame, Malformed, Script, TooLarge, Wire, dump, parse
+from .frames import Frame, Malformed, TooLarge, Wire, dump, parse
 from .values import CannotCross, pack, pack_contents, refuse, unpack
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
@@ -48,7 +48,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 class Candidate:
     """One loaded program and the objects of it that the other side holds handles to."""
 
-    def __init__(self, wire: Wire | Script) -> None:
+    def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._names: dict[str, Any] = {}
         self._objects: list[Any] = []
@@ -196,7 +196,7 @@ class Candidate:
         os._exit(0)
 
 
-def answer(wire: Wire | Script) -> None:
+def answer(wire: Wire) -> None:
     """Be a candidate: load what is to be loaded and answer until it is over."""
     Candidate(wire).serve()
 

@@ -141,17 +141,13 @@ class Wire:
         return bytes(parts)
 
 
-class Script:
-    """Like a wire, for a guest whose requests are all known; it can only answer them."""
+class Script(Wire):
+    """The wire of a guest to whom all is said beforehand: it talks to nobody, but is heard."""
 
-    def __init__(self, requests: bytes, fd: int) -> None:
-        self._requests = Reader().feed(requests)
-        self._wire = Wire(fd)
+    def __init__(self, said: bytes, fd: int) -> None:
+        super().__init__(fd)
+        self._said = Reader().feed(said)
 
     def receive(self) -> Frame | None:
-        """Return the next request."""
-        return next(self._requests, None)
-
-    def write(self, frame: bytes) -> None:
-        """Send one frame whole."""
-        self._wire.write(frame)
+        """Return the next frame; None when there are no more."""
+        return next(self._said, None)

@@ -6,7 +6,7 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
 
     order                                       answer
     start role limits + [in, out, err, border]  started pid; later: ended …
-    exchange limits, requests                   ended …, what it answered and wrote
+    exchange role limits, requests              ended …, what it answered and wrote
     kill                                        (makes `ended` come)
     open path write                             opened + descriptor | refused why
     wipe                                        wiped
@@ -129,7 +129,7 @@ class Keeper:
         self._say(ended=code, stage=stage, **ward.usage())
 
     def _exchange(self, order: dict[str, Any], requests: bytes) -> None:
-        """Have a guest answer requests that are all known, and send back all it said at once."""
+        """Tell a guest all that it will ever hear, and send back all it said at once."""
         pipes = [os.pipe() for _ in range(3)]
         ward = Ward(self._nest)
         if ward.pid == 0:

@@ -36,13 +36,13 @@ def become(nest: Nest, order: dict[str, Any], blob: bytes, fds: list[int], stage
 
 
 def converse(nest: Nest, order: dict[str, Any], requests: bytes, pipes: list[int]) -> NoReturn:
-    """Turn this process into a candidate that answers requests which are all known."""
+    """Turn this process into a guest to whom all is said beforehand."""
     answers, stdout, stderr = pipes
     stdin = os.open(os.devnull, os.O_RDONLY)
     _prepare(nest, order["limits"], [stdin, stdout, stderr, answers])
     nest.seal()
     os.write(BORDER, b"R")
-    _play("candidate", Script(requests, BORDER))
+    _play(order["role"], Script(requests, BORDER))
 
 
 def _prepare(nest: Nest, limits: dict[str, Any], fds: list[int]) -> int:
@@ -59,7 +59,7 @@ def _prepare(nest: Nest, limits: dict[str, Any], fds: list[int]) -> int:
     return status
 
 
-def _play(role: str, wire: Any) -> NoReturn:
+def _play(role: str, wire: Wire) -> NoReturn:
     try:
         module, function = ROLES[role]
         getattr(import_module(f".{module}", __package__), function)(wire)
