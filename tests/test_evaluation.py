@@ -180,10 +180,10 @@ class Flaky:
     def __init__(self, real: Sandbox) -> None:
         self._real = real
 
-    def exchange(self, requests: bytes, limits: Any) -> Any:
+    def exchange(self, requests: bytes, limits: Any, role: Any = "candidate") -> Any:
         if b"return 3" in requests:
             raise SandboxError("not this one")
-        return self._real.exchange(requests, limits)
+        return self._real.exchange(requests, limits, role)
 
     def open(self, *_: object) -> NoReturn:
         raise SandboxError("nor the probe")

@@ -64,9 +64,9 @@ class Counting:
         self.candidates += role == "candidate"
         return self._real.open(role, limits)
 
-    def exchange(self, requests: Any, limits: Any) -> Any:
+    def exchange(self, requests: Any, limits: Any, role: Any = "candidate") -> Any:
         self.candidates += 1
-        return self._real.exchange(requests, limits)
+        return self._real.exchange(requests, limits, role)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
