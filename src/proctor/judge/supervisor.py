@@ -6,7 +6,6 @@ ours is `HarnessError` and never reaches a bucket of the candidate's.
 """
 
 import signal
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -194,16 +193,16 @@ class Transcript:
 
     def __init__(self, exchanged: Exchanged) -> None:
         self.execution = exchanged.execution
-        try:
-            self._frames = deque(Reader().feed(exchanged.answers))
-        except TooLarge as error:
-            raise Gone(Bucket.OUTPUT_OVERFLOW, f"output overflow: {error}") from None
+        self._frames = Reader().feed(exchanged.answers)
 
     def receive(self) -> Frame:
         """Return the next frame; Gone when there is none to come."""
-        if not self._frames:
-            raise gone(self.execution.ending)
-        return self._frames.popleft()
+        try:
+            return next(self._frames)
+        except StopIteration:
+            raise gone(self.execution.ending) from None
+        except TooLarge as error:
+            raise Gone(Bucket.OUTPUT_OVERFLOW, f"output overflow: {error}") from None
 
 
 class Candidate:
