@@ -12,6 +12,9 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
     wipe                                        wiped
 
 What a guest is forked into is the nest's business: a folder, or namespaces of its own.
+
+A guest is a fork of the keeper and can read all of its memory. So what belongs to one guest, its
+program and what it said, lies in buffers that are wiped before the next guest is forked.
 """
 
 import gc
@@ -21,6 +24,8 @@ import select
 import site
 import socket
 import sys
+from array import array
+from collections.abc import Sequence
 from typing import Any
 
 from .nest import Nest, Ward
@@ -32,6 +37,7 @@ INLINE = 1 << 16
 HASTE_SECONDS = 0.02
 """How long a guest may take before its output is looked at: most are gone by then."""
 CHUNK = 1 << 16
+MAX_DESCRIPTORS = 8
 
 
 class Keeper:
@@ -43,6 +49,8 @@ class Keeper:
         self._ward: Ward | None = None
         self._stages: int | None = None
         self._stage = b""
+        self._packet = bytearray(MAX_PACKET)
+        self._said = [Stream(), Stream(), Stream()]
 
     def serve(self) -> None:
         """Carry out orders until the supervisor is gone."""
@@ -67,24 +75,27 @@ class Keeper:
         return self._control.fileno() not in ready or self._take_order()
 
     def _take_order(self) -> bool:
-        packet, fds, _, _ = socket.recv_fds(self._control, MAX_PACKET, 8)
-        if not packet:
+        space = socket.CMSG_SPACE(4 * MAX_DESCRIPTORS)
+        length, beside, _, _ = self._control.recvmsg_into([self._packet], space)
+        if not length:
             return False
-        header, _, blob = packet.partition(b"\n")
-        order = json.loads(header)
+        fds = [fd for _, _, data in beside for fd in array("i", data)]
+        end = self._packet.index(b"\n", 0, length)
+        order = json.loads(self._packet[:end])
+        blob = memoryview(self._packet)[end + 1 : length]
         if order.pop("beside", False):
-            with os.fdopen(fds.pop(), "rb") as file:
-                blob = file.read()
+            blob = _contents(fds.pop())
         try:
             self._obey(order, blob, fds)
         except OSError as error:
             self._say(refused=str(error))
         finally:
+            blob[:] = bytes(len(blob))
             for fd in fds:
                 os.close(fd)
         return True
 
-    def _obey(self, order: dict[str, Any], blob: bytes, fds: list[int]) -> None:
+    def _obey(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
         what = order.pop("do")
         if what == "start":
             self._start(order, blob, fds)
@@ -98,12 +109,12 @@ class Keeper:
             self._nest.wipe()
             self._say(wiped=True)
 
-    def _start(self, order: dict[str, Any], blob: bytes, fds: list[int]) -> None:
+    def _start(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
         reading, writing = os.pipe()
         self._stage = b""
         ward = Ward(self._nest)
         if ward.pid == 0:
-            become(self._nest, order, blob, fds, writing)
+            become(self._nest, order, bytes(blob), fds, writing)
         os.close(writing)
         self._ward, self._stages = ward, reading
         self._say(started=ward.pid)
@@ -128,30 +139,34 @@ class Keeper:
         stage = self._stage.decode("utf-8", "replace")
         self._say(ended=code, stage=stage, **ward.usage())
 
-    def _exchange(self, order: dict[str, Any], requests: bytes) -> None:
+    def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
         pipes = [os.pipe() for _ in range(3)]
         ward = Ward(self._nest)
         if ward.pid == 0:
-            converse(self._nest, order, requests, [pipe[1] for pipe in pipes])
+            converse(self._nest, order, bytes(requests), [pipe[1] for pipe in pipes])
         for _, writing in pipes:
             os.close(writing)
         limit = order["limits"]["output_bytes"]
-        answers = Gatherer([reading for reading, _ in pipes], [order["answer_bytes"], limit, limit])
+        for stream, (reading, _), most in zip(
+            self._said, pipes, (order["answer_bytes"], limit, limit), strict=True
+        ):
+            stream.begin(reading, most)
+        answers = Gatherer(self._said)
         code = self._await(ward, answers)
         parts = answers.finish()
         sizes, too_long = [len(part) for part in parts], answers.too_long
-        blob = b"".join(parts)
         said = {"ended": code, "sizes": sizes, "too_long": too_long, **ward.usage()}
-        if len(blob) <= INLINE:
-            self._say(blob=blob, **said)
-            return
-        beside = os.memfd_create("answers")
-        with os.fdopen(beside, "wb") as file:
-            file.write(blob)
-            file.flush()
-            os.lseek(beside, 0, os.SEEK_SET)
-            self._say((beside,), beside=True, **said)
+        if sum(sizes) <= INLINE:
+            self._say(parts=parts, **said)
+        else:
+            beside = os.memfd_create("answers")
+            with os.fdopen(beside, "wb", buffering=0) as file:
+                file.writelines(parts)
+                os.lseek(beside, 0, os.SEEK_SET)
+                self._say((beside,), beside=True, **said)
+        for stream in self._said:
+            stream.wipe()
 
     def _await(self, ward: Ward, answers: "Gatherer") -> int:
         """Wait until the guest and all it started are gone."""
@@ -205,28 +220,68 @@ class Keeper:
                 pass
         self._nest.remove()
 
-    def _say(self, fds: tuple[int, ...] = (), blob: bytes = b"", **answer: Any) -> None:
+    def _say(
+        self, fds: tuple[int, ...] = (), parts: Sequence[memoryview] = (), **answer: Any
+    ) -> None:
         try:
-            packet = json.dumps(answer).encode() + b"\n" + blob
-            socket.send_fds(self._control, [packet], list(fds))
+            header = json.dumps(answer).encode() + b"\n"
+            socket.send_fds(self._control, [header, *parts], list(fds))
         except OSError:
             pass  # the supervisor is gone; the next read says so and we clean up
 
 
-class Gatherer:
-    """What a guest writes, each stream up to a limit."""
+class Stream:
+    """What a guest writes to one pipe, up to a limit."""
 
-    def __init__(self, fds: list[int], limits: list[int]) -> None:
-        self._fds = fds
-        self._limits = dict(zip(fds, limits, strict=True))
-        self._data = {fd: bytearray() for fd in fds}
-        self._open = set(fds)
+    def __init__(self) -> None:
+        self._buffer = bytearray(CHUNK)
+        self._length = 0
+        self._most = 0
+        self.fd = -1
+
+    def begin(self, fd: int, most: int) -> None:
+        """Take what comes from a descriptor; at most so many bytes are kept."""
+        self.fd, self._most = fd, most
+
+    def read(self) -> int | None:
+        """Read some; return how much, None if there is more than there may be."""
+        if self._length == len(self._buffer):
+            self._grow()
+        length = os.readv(self.fd, [memoryview(self._buffer)[self._length :]])
+        room = self._most - self._length
+        self._length += min(length, room)
+        return None if length > room else length
+
+    @property
+    def kept(self) -> memoryview:
+        """What has come."""
+        return memoryview(self._buffer)[: self._length]
+
+    def wipe(self) -> None:
+        """Leave nothing of it in memory."""
+        self._buffer[:] = bytes(len(self._buffer))
+        if len(self._buffer) > CHUNK:
+            self._buffer = bytearray(CHUNK)
+        self._length = 0
+
+    def _grow(self) -> None:
+        small, self._buffer = self._buffer, bytearray(4 * len(self._buffer))
+        self._buffer[: self._length] = small
+        small[:] = bytes(len(small))
+
+
+class Gatherer:
+    """What a guest writes to all its pipes."""
+
+    def __init__(self, streams: list[Stream]) -> None:
+        self._open = {stream.fd: stream for stream in streams}
+        self._streams = streams
         self.too_long = False
 
     def watch(self, poll: select.poll) -> None:
         """Have the streams drained from now on."""
-        for fd in self._fds:
-            poll.register(fd, select.POLLIN)
+        for stream in self._streams:
+            poll.register(stream.fd, select.POLLIN)
 
     def take(self, ready: list[int], poll: select.poll) -> bool:
         """Read what has come; True if it is more than there may be."""
@@ -235,23 +290,30 @@ class Gatherer:
                 poll.unregister(fd)
         return self.too_long
 
-    def finish(self) -> list[bytes]:
+    def finish(self) -> list[memoryview]:
         """Read the rest, which nobody can add to any more, and return all of it."""
-        for fd in self._fds:
-            while fd in self._open and self._read(fd):
+        for stream in self._streams:
+            while stream.fd in self._open and self._read(stream.fd):
                 pass
-            os.close(fd)
-        return [bytes(self._data[fd]) for fd in self._fds]
+            os.close(stream.fd)
+        return [stream.kept for stream in self._streams]
 
     def _read(self, fd: int) -> bool:
-        data = os.read(fd, CHUNK)
-        room = self._limits[fd] - len(self._data[fd])
-        self._data[fd] += data[:room]
-        self.too_long = self.too_long or len(data) > room
-        if not data or len(data) > room:
-            self._open.discard(fd)
-            return False
-        return True
+        length = self._open[fd].read()
+        self.too_long = self.too_long or length is None
+        if not length:
+            del self._open[fd]
+        return bool(length)
+
+
+def _contents(fd: int) -> memoryview:
+    """Return what is in a file, in memory that can be wiped."""
+    try:
+        buffer = bytearray(os.fstat(fd).st_size)
+        os.readv(fd, [buffer])
+        return memoryview(buffer)
+    finally:
+        os.close(fd)
 
 
 def _make_folder(name: str, folder: int) -> None:

@@ -32,6 +32,8 @@ class Namespaces:
         self._init = 0
         self._shared = shared
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
+        # a handler of ours would let a guest signal the init of its namespace, whose memory is ours
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         if shared:
             self._mount_scratch(SESSION_BYTES)
 
@@ -47,6 +49,7 @@ class Namespaces:
     def enter(self, limits: dict[str, Any]) -> None:
         """Put up the walls that need rights: mounts, then a user namespace without any."""
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         linux.unshare(linux.NEWNS | linux.NEWIPC)
         if not self._shared:
             self._mount_scratch(limits["scratch_bytes"])
