@@ -118,6 +118,18 @@ def idle_boxes(sandbox: Sandbox) -> list[Box]:
 
 
 @pytest.fixture
+def warm_boxes() -> Callable[[Sandbox], list[Box]]:
+    """Return a function that finds a tier's warm boxes."""
+    return idle_boxes
+
+
+@pytest.fixture
+def remains() -> Callable[[Sandbox], Remains]:
+    """Return a function that looks at what is left."""
+    return Remains
+
+
+@pytest.fixture
 def nothing_left(sandbox: Sandbox) -> Iterator[None]:
     """Fail a test that leaves a process, a descriptor or a scratch folder behind."""
     before = Remains(sandbox)

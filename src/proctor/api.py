@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from proctor.models import open_model
 from proctor.models.recorded import Recorded
 from proctor.program import Program
 from proctor.receipt import Receipt
-from proctor.run import Grader, Options
+from proctor.run import Grader, Options, graders
 from proctor.sandbox import Execution, Limits, Sandbox
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import default_workers, load_settings
@@ -102,7 +102,7 @@ def grade_many(samples: Iterable[Pair], options: Options | None = None) -> Itera
     chosen = options or Options(reuse=False, workers=default_workers())
     grader = _grader(chosen)
     due: deque[Pending] = deque()
-    pool = ThreadPoolExecutor(chosen.workers, thread_name_prefix="grader")
+    pool = graders(chosen.workers)
     try:
         for future in _submitted(pool, grader, samples):
             due.append(future)

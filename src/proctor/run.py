@@ -1,9 +1,11 @@
 """The whole flow: completion → extraction → program → execution → verdict → receipt."""
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import cycle
 from typing import Literal
 
 import msgspec
@@ -128,6 +130,22 @@ class Seen:
         return mine.result(), True
 
 
+def graders(workers: int) -> ThreadPoolExecutor:
+    """Return threads to grade in; if they fill the machine, each keeps to one processor.
+
+    A sandbox runs where its caller may run. A zygote that wanders between processors pays for it
+    at every fork, and what a candidate wastes, it should waste on its own worker's processor.
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    seats = cycle(allowed)
+
+    def sit_down() -> None:
+        if len(allowed) > 1 and workers % len(allowed) == 0:
+            os.sched_setaffinity(0, {next(seats)})
+
+    return ThreadPoolExecutor(workers, thread_name_prefix="grader", initializer=sit_down)
+
+
 def grade_all(
     grader: Grader,
     benchmark: Benchmark,
@@ -145,7 +163,7 @@ def grade_all(
     tasks = {task.task_id: task for task in benchmark.tasks}
     running: set[Future[Receipt]] = set()
     patient = True
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="grader")
+    pool = graders(workers)
     try:
         for completion in completions:
             if len(running) >= 2 * workers:

@@ -1,5 +1,6 @@
 """A box seen from outside: a keeper process, and the orders that are sent to it."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -72,6 +73,7 @@ class Box:
         self.version = str(hello.header["ready"])
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
+        self._processors = _processors()
 
     def _launch(
         self, argv: Sequence[str], fds: Sequence[int], errors: IO[bytes]
@@ -94,6 +96,15 @@ class Box:
         """Learn which process the keeper is, if the one we started only stays outside of it."""
         self.keeper = children(self._process.pid)[0]
         self._others = 1
+
+    def follow(self) -> None:
+        """Run where the calling thread may run."""
+        allowed = _processors()
+        if allowed != self._processors:
+            # where it is not ours to say, it runs where it ran before
+            with contextlib.suppress(PermissionError):
+                os.sched_setaffinity(self.keeper, allowed)
+            self._processors = allowed
 
     def alive(self) -> bool:
         """Say whether the keeper is still there, and has nothing to say."""
@@ -206,6 +217,11 @@ class Box:
         if not answer.fds:
             raise SandboxError(f"{path}: {answer.header.get('refused', 'no answer')}")
         return answer.fds[0]
+
+
+def _processors() -> set[int]:
+    """Return where this thread may run; a process that it starts may run there, too."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
 def _file(content: bytes = b"") -> IO[bytes]:

@@ -25,6 +25,7 @@ class Pool:
             while self._idle:
                 box = self._idle.pop()
                 if box.alive():
+                    box.follow()
                     return box
                 box.close()
         return self._make()
