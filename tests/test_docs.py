@@ -26,3 +26,47 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_the_changelog_speaks_of_this_version() -> None:
     assert "[Unreleased]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def shown(page: Path, command: str) -> list[str]:
+    """Return what a page says that a command prints."""
+    text = re.sub(r" \\\n\s*", " ", page.read_text())
+    block = text.split(f"    $ {command}\n", 1)[1]
+    lines = []
+    for line in block.splitlines():
+        if line.strip() and (not line.startswith("    ") or line.startswith("    $ ")):
+            break
+        lines.append(line[4:])
+    return "\n".join(lines).strip().splitlines()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "proctor run humaneval --model reference --out runs/demo-reference --fresh",
+        (
+            "proctor score examples/mixed/tasks.jsonl --completions examples/mixed/samples.jsonl "
+            "--out runs/demo-mixed --fresh"
+        ),
+    ],
+)
+def test_the_readme_shows_what_is_printed(command: str, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    run = [sys.executable, "-m", *command.split()]
+    answer = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    if "kernel (isolated)" not in answer.stdout:
+        pytest.skip("the README shows the kernel sandbox, which does not work here")
+    said = answer.stdout.splitlines()
+    wanted = shown(ROOT / "README.md", command)
+    assert len(wanted) > 5
+    assert said[: len(wanted)] == wanted
+
+
+def test_python_in_the_readme_works() -> None:
+    code = re.findall(r"```python\n(.*?)\n```\n\n", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(code) == 1
+    answer = subprocess.run(
+        [sys.executable, "-c", code[0]], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.split() == code[0].rsplit("# ", 1)[1].split()
