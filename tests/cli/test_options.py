@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.options import limits_for, open_benchmark, parse_bytes, parse_ks
+from proctor.cli.options import limits_for, open_benchmark, parse_bytes, parse_counts
 from proctor.errors import InputError
 from proctor.sandbox import GIB, KIB, MIB, Limits
 from proctor.settings import Settings
@@ -15,7 +15,7 @@ from proctor.settings import Settings
     [("", []), (" ", []), ("1", [1]), ("1,10,100", [1, 10, 100]), (" 2 , 1 ", [2, 1])],
 )
 def test_lists_of_k(text: str, ks: list[int]) -> None:
-    assert parse_ks(text) == ks
+    assert parse_counts("--k", text) == ks
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_lists_of_k(text: str, ks: list[int]) -> None:
 )
 def test_k_that_is_none(text: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_ks(text)
+        parse_counts("--k", text)
     assert str(caught.value) == f"--k {text}: must be whole numbers above 0, as in 1,10,100"
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
@@ -28,6 +29,7 @@ app.command("exec")(execute)
 app.command("report")(report)
 app.command("benchmarks")(benchmarks)
 app.command("doctor")(doctor)
+app.add_typer(bench, name="bench")
 
 
 def misuse(error: Exception) -> str | None:

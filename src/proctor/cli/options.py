@@ -71,13 +71,13 @@ Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
 Data = Annotated[Path | None, typer.Option(help="File or folder of the benchmark's data.")]
 
 
-def parse_ks(text: str) -> list[int]:
-    """Read a list of k."""
+def parse_counts(flag: str, text: str) -> list[int]:
+    """Read a list of whole numbers above 0."""
     if not text.strip():
         return []
     parts = [part.strip() for part in text.split(",")]
     if not all(re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
-        raise InputError(f"--k {text}: must be whole numbers above 0, as in 1,10,100")
+        raise InputError(f"{flag} {text}: must be whole numbers above 0, as in 1,10,100")
     return [int(part) for part in parts]
 
 

@@ -20,7 +20,7 @@ def report(
     from proctor.report import text  # noqa: PLC0415
     from proctor.summary import summarize  # noqa: PLC0415
 
-    summary = summarize(run, ks=o.parse_ks(k), seed=seed)
+    summary = summarize(run, ks=o.parse_counts("--k", k), seed=seed)
     typer.echo(as_json.render(summary) if json else text.render(summary), nl=json)
     if summary.degraded:
         raise typer.Exit(1)

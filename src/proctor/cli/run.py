@@ -42,7 +42,7 @@ def run(
 
     settings = load_settings()
     chosen = open_model(model)
-    ks = o.parse_ks(k)
+    ks = o.parse_counts("--k", k)
     loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings)
     if samples:
         loaded = loaded.first(samples)

@@ -51,7 +51,7 @@ def score(
     from proctor.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
-    ks = o.parse_ks(k)
+    ks = o.parse_counts("--k", k)
     loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings)
     samples = Recorded(completions, solution_field)
     recorded = None if against is None else recordings(against, samples, loaded)

@@ -84,7 +84,7 @@ class Reader:
         self._pending = bytearray()
         self._total = 0
 
-    def feed(self, data: bytes) -> Iterator[Frame]:
+    def feed(self, data: bytes | memoryview) -> Iterator[Frame]:
         """Take bytes as they came and yield every frame that is complete."""
         self._pending += data
         self._total += len(data)
@@ -144,7 +144,7 @@ class Wire:
 class Script(Wire):
     """The wire of a guest to whom all is said beforehand: it talks to nobody, but is heard."""
 
-    def __init__(self, said: bytes, fd: int) -> None:
+    def __init__(self, said: bytes | memoryview, fd: int) -> None:
         super().__init__(fd)
         self._said = Reader().feed(said)
 

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .nest import Nest, Ward
-from .roles import become, converse
+from .roles import become, converse, player
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
@@ -38,6 +38,7 @@ HASTE_SECONDS = 0.02
 """How long a guest may take before its output is looked at: most are gone by then."""
 CHUNK = 1 << 16
 MAX_DESCRIPTORS = 8
+MAX_ORDERS = 64
 
 
 class Keeper:
@@ -50,7 +51,10 @@ class Keeper:
         self._stages: int | None = None
         self._stage = b""
         self._packet = bytearray(MAX_PACKET)
-        self._said = [Stream(), Stream(), Stream()]
+        self._orders: dict[bytes, dict[str, Any]] = {}
+        self._said = Gatherer()
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
 
     def serve(self) -> None:
         """Carry out orders until the supervisor is gone."""
@@ -81,9 +85,9 @@ class Keeper:
             return False
         fds = [fd for _, _, data in beside for fd in array("i", data)]
         end = self._packet.index(b"\n", 0, length)
-        order = json.loads(self._packet[:end])
+        order = self._parse(bytes(self._packet[:end]))
         blob = memoryview(self._packet)[end + 1 : length]
-        if order.pop("beside", False):
+        if "beside" in order:
             blob = _contents(fds.pop())
         try:
             self._obey(order, blob, fds)
@@ -95,8 +99,17 @@ class Keeper:
                 os.close(fd)
         return True
 
+    def _parse(self, header: bytes) -> dict[str, Any]:
+        """Read the header of an order; most are the same, again and again."""
+        order = self._orders.get(header)
+        if order is None:
+            order = json.loads(header)
+            if order["do"] == "exchange" and len(self._orders) < MAX_ORDERS:
+                self._orders[header] = order
+        return order
+
     def _obey(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
-        what = order.pop("do")
+        what = order["do"]
         if what == "start":
             self._start(order, blob, fds)
         elif what == "exchange":
@@ -104,17 +117,18 @@ class Keeper:
         elif what == "kill" and self._ward is not None:
             self._nest.kill()
         elif what == "open":
-            self._open(**order)
+            self._open(order["path"], write=order["write"])
         elif what == "wipe":
             self._nest.wipe()
             self._say(wiped=True)
 
     def _start(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
+        play = player(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
         ward = Ward(self._nest)
         if ward.pid == 0:
-            become(self._nest, order, bytes(blob), fds, writing)
+            become(self._nest, order, play, bytes(blob), [*fds, writing])
         os.close(writing)
         self._ward, self._stages = ward, reading
         self._say(started=ward.pid)
@@ -141,23 +155,25 @@ class Keeper:
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
-        pipes = [os.pipe() for _ in range(3)]
+        play = player(order["role"])
+        answers, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
         ward = Ward(self._nest)
         if ward.pid == 0:
-            converse(self._nest, order, bytes(requests), [pipe[1] for pipe in pipes])
-        for _, writing in pipes:
-            os.close(writing)
-        limit = order["limits"]["output_bytes"]
-        for stream, (reading, _), most in zip(
-            self._said, pipes, (order["answer_bytes"], limit, limit), strict=True
-        ):
-            stream.begin(reading, most)
-        answers = Gatherer(self._said)
-        code = self._await(ward, answers)
-        parts = answers.finish()
-        sizes, too_long = [len(part) for part in parts], answers.too_long
-        said = {"ended": code, "sizes": sizes, "too_long": too_long, **ward.usage()}
-        if sum(sizes) <= INLINE:
+            converse(self._nest, order, play, requests, [answers[1], stdout[1], stderr[1]])
+        os.close(answers[1])
+        os.close(stdout[1])
+        os.close(stderr[1])
+        most, limit = order["answer_bytes"], order["limits"]["output_bytes"]
+        self._said.begin((answers[0], most), (stdout[0], limit), (stderr[0], limit))
+        code = self._await(ward)
+        parts = self._said.finish()
+        said = {
+            "ended": code,
+            "sizes": [len(part) for part in parts],
+            "too_long": self._said.too_long,
+            **ward.usage(),
+        }
+        if sum(said["sizes"]) <= INLINE:
             self._say(parts=parts, **said)
         else:
             beside = os.memfd_create("answers")
@@ -165,30 +181,36 @@ class Keeper:
                 file.writelines(parts)
                 os.lseek(beside, 0, os.SEEK_SET)
                 self._say((beside,), beside=True, **said)
-        for stream in self._said:
-            stream.wipe()
+        self._said.wipe()
 
-    def _await(self, ward: Ward, answers: "Gatherer") -> int:
+    def _await(self, ward: Ward) -> int:
         """Wait until the guest and all it started are gone."""
+        self._poll.register(ward.death, select.POLLIN)
+        ready = self._poll.poll(HASTE_SECONDS * 1000)
+        self._poll.unregister(ward.death)
+        if len(ready) == 1 and ready[0][0] == ward.death:
+            code = ward.reap()
+            if code is not None:
+                return code
+        return self._attend(ward)
+
+    def _attend(self, ward: Ward) -> int:
+        """Wait for a guest that takes its time: drain what it writes, kill it if that is asked."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(ward.death, select.POLLIN)
-        hasty = True
+        self._said.watch(poll)
         while True:
-            ready = [fd for fd, _ in poll.poll(HASTE_SECONDS * 1000 if hasty else None)]
+            ready = [fd for fd, _ in poll.poll()]
             if ward.death in ready:
                 code = ward.reap()
                 if code is not None:
                     return code
             if self._control.fileno() in ready:
                 self._nest.kill()  # the only order that can come, unless the supervisor is gone
-                packet = self._control.recv(MAX_PACKET)
-                if not packet:
+                if not self._control.recv(MAX_PACKET):
                     poll.unregister(self._control)
-            if hasty and not ready:
-                hasty = False
-                answers.watch(poll)
-            elif not hasty and answers.take(ready, poll):
+            if self._said.take(ready, poll):
                 self._nest.kill()
 
     def _open(self, path: str, *, write: bool) -> None:
@@ -259,7 +281,7 @@ class Stream:
 
     def wipe(self) -> None:
         """Leave nothing of it in memory."""
-        self._buffer[:] = bytes(len(self._buffer))
+        self._buffer[: self._length] = bytes(self._length)
         if len(self._buffer) > CHUNK:
             self._buffer = bytearray(CHUNK)
         self._length = 0
@@ -273,10 +295,22 @@ class Stream:
 class Gatherer:
     """What a guest writes to all its pipes."""
 
-    def __init__(self, streams: list[Stream]) -> None:
-        self._open = {stream.fd: stream for stream in streams}
-        self._streams = streams
+    def __init__(self) -> None:
+        self._streams = [Stream(), Stream(), Stream()]
+        self._open: dict[int, Stream] = {}
         self.too_long = False
+
+    def begin(self, *pipes: tuple[int, int]) -> None:
+        """Listen to a new guest: descriptors, and how much of each is kept."""
+        self.too_long = False
+        for stream, (fd, most) in zip(self._streams, pipes, strict=True):
+            stream.begin(fd, most)
+            self._open[fd] = stream
+
+    def wipe(self) -> None:
+        """Leave nothing of it in memory."""
+        for stream in self._streams:
+            stream.wipe()
 
     def watch(self, poll: select.poll) -> None:
         """Have the streams drained from now on."""

@@ -3,6 +3,8 @@
 import ctypes
 import os
 import struct
+from collections.abc import Sequence
+from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -28,6 +30,22 @@ def check(result: int, what: str) -> int:
     return result
 
 
+class Ready:
+    """System calls with all their arguments, made ready before a fork.
+
+    What a child touches is copied for it, page by page, so it should touch little.
+    """
+
+    def __init__(self, *calls: tuple[str, Any, tuple[Any, ...]]) -> None:
+        self._calls = calls
+
+    def go(self) -> None:
+        """Make them all."""
+        for what, function, args in self._calls:
+            if function(*args) < 0:
+                check(-1, what)
+
+
 def unshare(flags: int) -> None:
     """Leave namespaces for new ones."""
     check(LIBC.unshare(flags), "unshare")
@@ -40,9 +58,15 @@ def setns(fd: int, kind: int) -> None:
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
     """Mount a file system, or change a mount."""
+    Ready(mounting(source, target, kind, flags, data)).go()
+
+
+def mounting(
+    source: str | None, target: str, kind: str | None, flags: int, data: str = ""
+) -> tuple[str, Any, tuple[Any, ...]]:
+    """Return the call that mounts a file system, or changes a mount."""
     strings = [None if text is None else text.encode() for text in (source, target, kind)]
-    result = LIBC.mount(*strings, ctypes.c_ulong(flags), data.encode() or None)
-    check(result, f"mount {target}")
+    return f"mount {target}", LIBC.mount, (*strings, ctypes.c_ulong(flags), data.encode() or None)
 
 
 def kept_flags(path: str) -> int:
@@ -67,10 +91,13 @@ def prctl(option: int, value: int = 0, pointer: object = 0) -> None:
     check(LIBC.prctl(option, ctypes.c_ulong(value), pointer, 0, 0), f"prctl {option}")
 
 
+DROPPING = ("capset", LIBC.capset, (struct.pack("II", CAPABILITY_VERSION, 0), bytes(24)))
+"""The call that gives up every capability for good."""
+
+
 def drop_capabilities() -> None:
     """Give up every capability for good."""
-    header = struct.pack("II", CAPABILITY_VERSION, 0)
-    check(LIBC.capset(header, bytes(24)), "capset")
+    Ready(DROPPING).go()
 
 
 def write_file(path: str, text: str) -> None:
@@ -102,8 +129,15 @@ class Filter:
 
     def install(self) -> None:
         """Allow this process and its children no more than the filter does."""
-        prctl(PR_SET_NO_NEW_PRIVS, 1)
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._pointer)
+        Ready(*self.installing).go()
+
+    @property
+    def installing(self) -> Sequence[tuple[str, Any, tuple[Any, ...]]]:
+        """The calls that do so."""
+        return (
+            ("no new privileges", LIBC.prctl, (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)),
+            ("seccomp", LIBC.prctl, (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._pointer, 0, 0)),
+        )
 
 
 class Pauser:

@@ -36,6 +36,17 @@ class Namespaces:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if shared:
             self._mount_scratch(SESSION_BYTES)
+        flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
+        self._apart = linux.Ready(
+            ("prctl", linux.LIBC.prctl, (linux.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)),
+            ("unshare", linux.LIBC.unshare, (linux.NEWNS | linux.NEWIPC,)),
+            linux.mounting("proc", "/proc", "proc", flags, "hidepid=2"),
+        )
+        self._sealing = linux.Ready(
+            linux.DROPPING,
+            ("prctl", linux.LIBC.prctl, (linux.PR_SET_DUMPABLE, 1, 0, 0, 0)),
+            *self._filter.installing,
+        )
 
     def fork(self) -> int:
         """Fork a guest into a pid namespace of its own."""
@@ -48,13 +59,10 @@ class Namespaces:
 
     def enter(self, limits: dict[str, Any]) -> None:
         """Put up the walls that need rights: mounts, then a user namespace without any."""
-        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        linux.unshare(linux.NEWNS | linux.NEWIPC)
+        self._apart.go()
         if not self._shared:
             self._mount_scratch(limits["scratch_bytes"])
-        flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
-        linux.mount("proc", "/proc", "proc", flags, "hidepid=2")
         linux.unshare(linux.NEWUSER)
         linux.map_user(USER, 0, 0)
         resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
@@ -62,9 +70,7 @@ class Namespaces:
 
     def seal(self) -> None:
         """Give up all rights and most system calls."""
-        linux.drop_capabilities()
-        linux.prctl(linux.PR_SET_DUMPABLE, 1)
-        self._filter.install()
+        self._sealing.go()
 
     def kill(self) -> None:
         """End the guest and everything it started."""

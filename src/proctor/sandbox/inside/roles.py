@@ -8,6 +8,8 @@ import fcntl
 import os
 import resource
 import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -22,27 +24,41 @@ ROLES = {
     "together": ("together", "examine_together"),
 }
 """Role → the module and function that plays it; a box has only the modules that it needs."""
+Player = Callable[[Wire], None]
 
 
-def become(nest: Nest, order: dict[str, Any], blob: bytes, fds: list[int], stages: int) -> NoReturn:
-    """Turn this process into a guest and run its role; fds are those of the order."""
-    stages = _prepare(nest, order["limits"], [*fds, stages])
-    if order["role"] in ("program", "compile"):
+@cache
+def player(role: str) -> Player | None:
+    """Return what plays a role; None if that is a program."""
+    if role not in ROLES:
+        return None
+    module, function = ROLES[role]
+    found: Player = getattr(import_module(f".{module}", __package__), function)
+    return found
+
+
+def become(
+    nest: Nest, order: dict[str, Any], play: Player | None, blob: bytes, fds: list[int]
+) -> NoReturn:
+    """Turn this process into a guest and run its role; the last descriptor hears of set-up."""
+    stages = _prepare(nest, order["limits"], fds)
+    if play is None:
         run_program(nest, stages, order, blob)
     nest.seal()
     os.write(stages, b"R")
     os.close(stages)
-    _play(order["role"], Wire(BORDER))
+    _play(play, Wire(BORDER))
 
 
-def converse(nest: Nest, order: dict[str, Any], requests: bytes, pipes: list[int]) -> NoReturn:
+def converse(
+    nest: Nest, order: dict[str, Any], play: Player | None, said: memoryview, pipes: list[int]
+) -> NoReturn:
     """Turn this process into a guest to whom all is said beforehand."""
     answers, stdout, stderr = pipes
-    stdin = os.open(os.devnull, os.O_RDONLY)
-    _prepare(nest, order["limits"], [stdin, stdout, stderr, answers])
+    _prepare(nest, order["limits"], [0, stdout, stderr, answers])
     nest.seal()
     os.write(BORDER, b"R")
-    _play(order["role"], Script(requests, BORDER))
+    _play(play, Script(said, BORDER))
 
 
 def _prepare(nest: Nest, limits: dict[str, Any], fds: list[int]) -> int:
@@ -59,10 +75,10 @@ def _prepare(nest: Nest, limits: dict[str, Any], fds: list[int]) -> int:
     return status
 
 
-def _play(role: str, wire: Wire) -> NoReturn:
+def _play(play: Player | None, wire: Wire) -> NoReturn:
     try:
-        module, function = ROLES[role]
-        getattr(import_module(f".{module}", __package__), function)(wire)
+        assert play is not None  # noqa: S101
+        play(wire)
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
@@ -71,8 +87,9 @@ def _play(role: str, wire: Wire) -> NoReturn:
 
 def _arrange_descriptors(wanted: list[int]) -> int:
     """Leave these descriptors, numbered from 0, and nothing else; return the last one."""
-    spare = [fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in wanted]
-    for index, fd in enumerate(spare):
+    if any(fd < len(wanted) and fd != index for index, fd in enumerate(wanted)):
+        wanted = [fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in wanted]
+    for index, fd in enumerate(wanted):
         os.dup2(fd, index, inheritable=index <= STDERR)
     os.closerange(len(wanted), MAX_DESCRIPTORS)
     return len(wanted) - 1

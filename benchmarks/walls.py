@@ -1,0 +1,122 @@
+"""What each wall of the kernel sandbox costs: the same fork, one more wall each time.
+
+    python benchmarks/walls.py [--forks 400]
+
+A warm interpreter with the modules of a box forks children that put up more and more of the walls
+and then leave at once. Rows are interleaved, so that a busy moment of the machine hits all alike.
+No candidate runs here, so leaving walls out is safe.
+"""
+
+import argparse
+import os
+import resource
+import signal
+import statistics
+import time
+from collections.abc import Callable
+
+from proctor.sandbox import seccomp
+from proctor.sandbox.contents import PRELOADED
+from proctor.sandbox.inside import linux
+from proctor.sandbox.inside.candidate import answer as _warm  # noqa: F401  as in a box
+
+FLAGS = linux.NOSUID | linux.NODEV | linux.NOEXEC
+FILTER = linux.Filter(seccomp.program(os.uname().machine, network=False))
+
+
+def own_files() -> None:
+    linux.unshare(linux.NEWNS)
+    linux.mount("scratch", "/tmp", "tmpfs", linux.NOSUID | linux.NODEV, "size=64m")
+
+
+def limits() -> None:
+    for which in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE, resource.RLIMIT_CPU):
+        resource.setrlimit(which, resource.getrlimit(which))
+    resource.setrlimit(resource.RLIMIT_NPROC, (64, 64))
+
+
+def new_user() -> None:
+    linux.unshare(linux.NEWUSER)
+    linux.map_user(1000, 0, 0)
+
+
+WALLS: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("pid namespace with an init", lambda: None),  # the parent makes it
+    ("mount namespace, own scratch", own_files),
+    ("own /proc", lambda: linux.mount("proc", "/proc", "proc", FLAGS, "hidepid=2")),
+    ("ipc namespace", lambda: linux.unshare(linux.NEWIPC)),
+    ("user namespace", new_user),
+    ("limits", limits),
+    ("no capabilities", linux.drop_capabilities),
+    ("system call filter", FILTER.install),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--forks", type=int, default=400, help="forks for every row")
+    forks = parser.parse_args().forks
+    for name in PRELOADED:
+        __import__(name)
+    own_box()
+    spent: list[list[float]] = [[] for _ in range(len(WALLS) + 1)]
+    forker = Forker()
+    for _ in range(forks):
+        for walls, times in enumerate(spent):
+            times.append(forker.fork(walls))
+    before = 0.0
+    print(f"{'':<32}{'ms a fork':>10}{'more':>8}")
+    for walls, times in enumerate(spent):
+        name = WALLS[walls - 1][0] if walls else "fork and exit"
+        median = statistics.median(times) * 1e3
+        print(f"{name:<32}{median:>10.2f}{median - before:>8.2f}")
+        before = median
+
+
+def own_box() -> None:
+    """Be where the keeper of a box is: in namespaces of its own, allowed to make more."""
+    user, group = os.getuid(), os.getgid()
+    linux.unshare(linux.NEWUSER | linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWNET)
+    linux.map_user(0, user, group)
+    child = os.fork()
+    if child:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
+    linux.mount("proc", "/proc", "proc", FLAGS)
+
+
+class Forker:
+    """Forks children behind so many walls."""
+
+    def __init__(self) -> None:
+        self._pauser = linux.Pauser()
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+
+    def fork(self, walls: int) -> float:
+        """Fork one, wait for its end, and return how long all of it took."""
+        begin = time.perf_counter()
+        init = 0
+        if walls:
+            linux.unshare(linux.NEWPID)
+            init = self._pauser.start(signal.SIGCHLD)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                for _, put_up in WALLS[:walls]:
+                    put_up()
+            except BaseException as error:  # noqa: BLE001  the child must not go on as its parent
+                os.write(2, f"{error}\n".encode())
+                os._exit(1)
+            os._exit(0)
+        if walls:
+            linux.setns(self._own, linux.NEWPID)
+        if os.waitpid(pid, 0)[1] != 0:
+            raise SystemExit("a wall could not be put up")
+        if init:
+            os.kill(init, signal.SIGKILL)
+            os.waitpid(init, 0)
+        return time.perf_counter() - begin
+
+
+if __name__ == "__main__":
+    main()
