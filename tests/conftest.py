@@ -102,7 +102,8 @@ class Remains:
         sockets = {str(box.control.connection.fileno()) for box in boxes}
         self.processes = descendants(os.getpid()) - keepers
         self.descriptors = open_descriptors() - sockets
-        self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"]))
+        kept = {Path(box.scratch).parent.name for box in boxes if box.scratch}
+        self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"])) - kept
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Remains) and vars(self) == vars(other)
