@@ -47,6 +47,7 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
+    "io_setup": (206, 0),  # takes from a number that the whole host shares
     # parts of the kernel with a history
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
@@ -188,8 +189,18 @@ class Condition(NamedTuple):
     mask: int = 0xFFFFFFFF
 
 
+# Memory that no limit counts, once more: what processes share without a file stays when it is no
+# longer mapped (MAP_SHARED | MAP_ANONYMOUS), large pages are counted by nobody (MAP_HUGETLB), and a
+# socket would hold megabytes (SO_SNDBUF, SO_SNDBUFFORCE).
+UNCOUNTED = (
+    Condition((9, 222), 3, (0x21,), allowed=False, mask=0x21),  # mmap
+    Condition((9, 222), 3, (0x40000,), allowed=False, mask=0x40000),
+    Condition((54, 208), 2, (7, 32), allowed=False),  # setsockopt
+)
+
 THREAD = 0x10000
 CONDITIONS = (
+    *UNCOUNTED,
     Condition((56, 220), 0, (THREAD,), allowed=True, mask=THREAD),  # clone
     Condition((62, 129), 0, (OWN_PID,), allowed=True),  # kill
     Condition((234, 131), 0, (OWN_PID,), allowed=True),  # tgkill
@@ -212,6 +223,7 @@ def program(machine: str, *, network: bool = False) -> bytes:
     column, _ = ARCHITECTURES[machine]
     code = [
         *_denials(machine, DENIED),
+        *(step for condition in UNCOUNTED for step in _steps(condition, column)),
         _step(JUMP_EQUAL, CLONE[column], no=4),
         _step(LOAD, ARGUMENT),
         _step(JUMP_BITS, CLONE_FORBIDDEN, no=1),

@@ -20,7 +20,8 @@ from typing import Any
 
 from . import linux
 
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "full", "random", "urandom")
+"""Not /dev/zero: what is shared by mapping it is memory that no limit counts."""
 LINKS = {
     "dev/fd": "/proc/self/fd",
     "dev/stdin": "/proc/self/fd/0",
