@@ -58,11 +58,12 @@ class Box:
         self,
         argv: Callable[[Sequence[int]], Sequence[str]],
         bundle: bytes = b"",
-        environment: Mapping[str, str] = ENVIRONMENT,
+        environment: Mapping[str, str] | None = ENVIRONMENT,
     ) -> None:
         """Start a keeper: `argv` makes its command line from the descriptors that it inherits.
 
-        These are its end of the control socket and a file with a `bundle` of source.
+        These are its end of the control socket and a file with a `bundle` of source. None is the
+        environment of this process.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = Control(ours)
@@ -87,7 +88,7 @@ class Box:
         argv: Sequence[str],
         fds: Sequence[int],
         errors: IO[bytes],
-        environment: Mapping[str, str],
+        environment: Mapping[str, str] | None,
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
@@ -103,9 +104,9 @@ class Box:
             self.control.connection.close()
             raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
 
-    def find_keeper(self) -> None:
-        """Learn which process the keeper is, if the one we started only stays outside of it."""
-        self.keeper = children(self._process.pid)[0]
+    def find_keeper(self, outside: int | None = None) -> None:
+        """Learn which process the keeper is, if another one only stays outside of it."""
+        self.keeper = children(outside or self._process.pid)[0]
         self._others = 1
 
     def follow(self) -> None:

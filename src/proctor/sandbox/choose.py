@@ -6,6 +6,7 @@ from typing import get_args
 from proctor.errors import InputError, SandboxError
 from proctor.sandbox import Sandbox, Tier
 from proctor.sandbox.contained import open_contained
+from proctor.sandbox.docker import open_docker
 from proctor.sandbox.kernel import open_kernel
 from proctor.sandbox.portable import Portable
 
@@ -13,12 +14,13 @@ ORDER: tuple[Tier, ...] = get_args(Tier)
 """Best first."""
 TIERS: dict[Tier, Callable[[str, Sequence[str] | None], Sandbox]] = {
     "kernel": open_kernel,
+    "docker": open_docker,
     "contained": open_contained,
     "portable": Portable,
 }
 
 
-AUTOMATIC: tuple[Tier, ...] = ("kernel", "contained")
+AUTOMATIC: tuple[Tier, ...] = ("kernel", "docker", "contained")
 """What `auto` tries, in this order: tiers that isolate."""
 
 
