@@ -64,7 +64,7 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     return None
 
 
-@pytest.fixture(scope="session", params=list(TIERS))
+@pytest.fixture(scope="session", params=[tier for tier in TIERS if tier != "docker"])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Open each tier in turn; every test that takes it runs on all of them."""
     try:
@@ -102,7 +102,8 @@ class Remains:
         sockets = {str(box.control.connection.fileno()) for box in boxes}
         self.processes = descendants(os.getpid()) - keepers
         self.descriptors = open_descriptors() - sockets
-        self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"]))
+        kept = {Path(box.scratch).parent.name for box in boxes if box.scratch}
+        self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"])) - kept
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Remains) and vars(self) == vars(other)

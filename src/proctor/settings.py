@@ -24,6 +24,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How many samples are graded at once; as many as there are processors by default."""
     sandbox: Literal["auto", "kernel", "docker", "contained", "portable"] = "auto"
     """Tier to run candidates in."""
+    docker_image: str | None = None
+    """Image of the docker tier; python:3.x-slim of the version in use by default."""
     max_seconds: Annotated[float, msgspec.Meta(gt=0)] = 300.0
     """The longest time limit that a benchmark or request may ask for."""
 

@@ -18,7 +18,7 @@ from proctor.run import graders
 from proctor.sandbox import Limits
 from proctor.sandbox.box import Box
 from proctor.sandbox.choose import open_sandbox
-from proctor.sandbox.kernel import Kernel
+from proctor.sandbox.warm import Warm as Kernel
 from proctor.task import Assertions, StdinCases, Task
 
 LIMITS = Limits(cpu_seconds=1.0, wall_seconds=1.0)

@@ -34,6 +34,7 @@ EXAMINER_SECONDS = 10.0
 BUCKETS = {
     "raised": Bucket.TEST_EXCEPTION,
     "wrong": Bucket.WRONG_ANSWER,
+    "exit": Bucket.EARLY_EXIT,
     "denied": Bucket.DENIED,
     "memory": Bucket.MEMORY,
 }

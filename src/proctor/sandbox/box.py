@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import IO, NamedTuple
 
@@ -25,6 +25,7 @@ from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
 from proctor.sandbox.inside.frames import MAX_TOTAL
+from proctor.sandbox.scratch import occupied
 
 START_SECONDS = 30.0
 MAX_FILE_BYTES = 100 << 20
@@ -53,16 +54,22 @@ class Exchanged(NamedTuple):
 class Box:
     """One keeper and at most one guest at a time; not safe for use by several threads at once."""
 
-    def __init__(self, argv: Callable[[Sequence[int]], Sequence[str]], bundle: bytes = b"") -> None:
+    def __init__(
+        self,
+        argv: Callable[[Sequence[int]], Sequence[str]],
+        bundle: bytes = b"",
+        environment: Mapping[str, str] | None = ENVIRONMENT,
+    ) -> None:
         """Start a keeper: `argv` makes its command line from the descriptors that it inherits.
 
-        These are its end of the control socket and a file with a `bundle` of source.
+        These are its end of the control socket and a file with a `bundle` of source. None is the
+        environment of this process.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = Control(ours)
         with theirs, _file(bundle) as source, _file() as errors:
             fds = [theirs.fileno(), source.fileno()]
-            self._process = self._launch(argv(fds), fds, errors)
+            self._process = self._launch(argv(fds), fds, errors, environment)
             theirs.close()
             hello = self._answer()
             if "ready" not in hello.header:
@@ -73,10 +80,15 @@ class Box:
         self.version = str(hello.header["ready"])
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
+        self.scratch: str | None = None  # a scratch folder whose size we have to watch
         self._processors = _processors()
 
     def _launch(
-        self, argv: Sequence[str], fds: Sequence[int], errors: IO[bytes]
+        self,
+        argv: Sequence[str],
+        fds: Sequence[int],
+        errors: IO[bytes],
+        environment: Mapping[str, str] | None,
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
@@ -84,7 +96,7 @@ class Box:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env=ENVIRONMENT,
+                env=environment,
                 pass_fds=fds,
                 start_new_session=True,
             )
@@ -92,9 +104,9 @@ class Box:
             self.control.connection.close()
             raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
 
-    def find_keeper(self) -> None:
-        """Learn which process the keeper is, if the one we started only stays outside of it."""
-        self.keeper = children(self._process.pid)[0]
+    def find_keeper(self, outside: int | None = None) -> None:
+        """Learn which process the keeper is, if another one only stays outside of it."""
+        self.keeper = children(outside or self._process.pid)[0]
         self._others = 1
 
     def follow(self) -> None:
@@ -113,7 +125,10 @@ class Box:
     def look(self) -> Load | None:
         """Return what all guests of the box use."""
         load = load_below(self.keeper)
-        return None if load is None else load._replace(processes=load.processes - self._others)
+        if load is None:
+            return None
+        files = 0 if self.scratch is None else occupied(self.scratch, self.keeper)
+        return load._replace(processes=load.processes - self._others, scratch_bytes=files)
 
     def start(
         self,

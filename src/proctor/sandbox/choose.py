@@ -5,15 +5,23 @@ from typing import get_args
 
 from proctor.errors import InputError, SandboxError
 from proctor.sandbox import Sandbox, Tier
-from proctor.sandbox.kernel import Kernel
+from proctor.sandbox.contained import open_contained
+from proctor.sandbox.docker import open_docker
+from proctor.sandbox.kernel import open_kernel
 from proctor.sandbox.portable import Portable
 
 ORDER: tuple[Tier, ...] = get_args(Tier)
 """Best first."""
 TIERS: dict[Tier, Callable[[str, Sequence[str] | None], Sandbox]] = {
-    "kernel": Kernel,
+    "kernel": open_kernel,
+    "docker": open_docker,
+    "contained": open_contained,
     "portable": Portable,
 }
+
+
+AUTOMATIC: tuple[Tier, ...] = ("kernel", "docker", "contained")
+"""What `auto` tries, in this order: tiers that isolate."""
 
 
 def open_sandbox(
@@ -26,17 +34,35 @@ def open_sandbox(
     for flag, asked in (("--sandbox", name), ("--require", require)):
         if asked not in (None, "auto", *ORDER):
             raise InputError(f"{flag} {asked}: known are auto, {', '.join(ORDER)}")
-    chosen: Tier = "kernel" if name == "auto" else name  # type: ignore[assignment]
-    if require in ORDER and ORDER.index(chosen) > ORDER.index(require):
-        raise SandboxError(f"--require {require}: {chosen} is less than that")
-    if chosen not in TIERS:
-        raise SandboxError(f"the {chosen} sandbox is not part of this version")
-    sandbox = TIERS[chosen](python, packages)
-    try:
-        sandbox.enforcement()
-    except SandboxError as error:
-        raise SandboxError(
-            f"the {chosen} sandbox does not work here: {error}; proctor doctor says what is "
-            f"missing, and --sandbox portable runs candidates without isolation"
-        ) from None
-    return sandbox
+    tiers = AUTOMATIC if name == "auto" else tuple(tier for tier in ORDER if tier == name)
+    good = [tier for tier in tiers if require not in ORDER or not _less(tier, require)]
+    if not good:
+        raise SandboxError(f"--require {require}: {name} is less than that")
+    refusals = []
+    for tier in good:
+        try:
+            sandbox = TIERS[tier](python, packages)
+            isolated = sandbox.enforcement().isolated
+        except SandboxError as error:
+            refusals.append(f"{tier}: {error}")
+            continue
+        if isolated or name != "auto":
+            return sandbox
+        sandbox.close()
+        refusals.append(f"{tier}: it would not isolate candidates")
+    raise SandboxError(_refusal(name, refusals))
+
+
+def _less(tier: Tier, required: str) -> bool:
+    names: tuple[str, ...] = ORDER
+    return names.index(tier) > names.index(required)
+
+
+def _refusal(name: str, refusals: Sequence[str]) -> str:
+    hint = (
+        "proctor doctor says what is missing, and --sandbox portable runs candidates "
+        "without isolation"
+    )
+    if name == "auto":
+        return f"no sandbox that isolates works here ({'; '.join(refusals)}); {hint}"
+    return f"the {name} sandbox does not work here: {refusals[0].partition(': ')[2]}; {hint}"

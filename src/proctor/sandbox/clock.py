@@ -31,6 +31,8 @@ class Load(NamedTuple):
     cpu_seconds: float
     processes: int
     memory_bytes: int
+    scratch_bytes: int = 0
+    """What their files take, where nothing but a look at them limits that."""
 
 
 def load_below(keeper: int) -> Load | None:
@@ -67,7 +69,7 @@ def _read(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-Expiry = Literal["cpu", "wall", "starved", "processes", "memory"]
+Expiry = Literal["cpu", "wall", "starved", "processes", "memory", "scratch"]
 
 
 class Stopwatch:
@@ -128,6 +130,8 @@ class Stopwatch:
                 return "processes"
             if load.memory_bytes > self._limits.memory_bytes:
                 return "memory"
+            if load.scratch_bytes > self._limits.scratch_bytes:
+                return "scratch"
         if cpu >= self._limits.cpu_seconds:
             return "cpu"
         if passed - self._delay >= self._limits.wall_seconds:

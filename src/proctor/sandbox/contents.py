@@ -8,7 +8,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ MODULES = (
         "program",
         "roles",
     ),
-    *("keeper", "linux", "namespaces"),
+    *("keeper", "linux"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
 EXAMINERS = ("standins", "examiner", "unit", "together")
@@ -62,10 +62,11 @@ for name in bundle["preload"]:
     except ImportError:
         pass
 from inside.keeper import keep
-from inside.namespaces import Namespaces
 control = int(sys.argv[1])
-nest = Namespaces(bytes.fromhex(bundle["filter"]), shared=bundle["shared"])
-del bundle, file, source, module, package, name, sys.argv[1:]
+name, how = bundle["nest"]
+how["filter_code"] = bytes.fromhex(how["filter_code"])
+nest = getattr(module, name)(**how)
+del bundle, file, source, module, package, name, how, sys.argv[1:]
 keep(control, nest)
 """
 
@@ -124,18 +125,45 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Whether guests share one scratch folder, as in a session."""
 
 
-def bundle(contents: Contents) -> bytes:
-    """Return what the keeper needs to come to life, as it is sent into the box."""
-    modules = [*MODULES, *(EXAMINERS if contents.examiner else ())]
+class Nest(msgspec.Struct, frozen=True, kw_only=True):
+    """What guests are put into: a class in the last of some modules, and how to make one."""
+
+    modules: Sequence[str]
+    name: str
+    filter_code: bytes
+    how: Mapping[str, Any]
+
+
+def namespaces(contents: Contents) -> Nest:
+    """Return the nest of the kernel tier."""
+    return Nest(
+        modules=("namespaces",),
+        name="Namespaces",
+        filter_code=seccomp.program(platform.machine(), network=contents.network),
+        how={"shared": contents.shared},
+    )
+
+
+def bundle(contents: Contents, nest: Nest, path: Sequence[str]) -> bytes:
+    """Return what the keeper needs to come to life, as it is sent into the box.
+
+    Packages are found on `path`.
+    """
+    modules = [*MODULES, *(EXAMINERS if contents.examiner else ()), *nest.modules]
     return json.dumps(
         {
             "modules": [[name, (INSIDE / f"{name}.py").read_text()] for name in modules],
             "preload": list(contents.preload),
-            "path": ["/packages"] if contents.packages else [],
-            "filter": seccomp.program(platform.machine(), network=contents.network).hex(),
-            "shared": contents.shared,
+            "path": list(path) if contents.packages else [],
+            "nest": [nest.name, {"filter_code": nest.filter_code.hex(), **nest.how}],
         }
     ).encode()
+
+
+def boot(contents: Contents, fds: Sequence[int]) -> list[str]:
+    """Return the command that starts a keeper: its descriptors are a control and a bundle."""
+    executable = contents.interpreter.executable
+    return [executable, "-s", "-S", "-B", "-c", BOOT, *map(str, fds)]
 
 
 def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
@@ -143,14 +171,13 @@ def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
     binds = list(_binds(contents.interpreter))
     sources = [source for source, _ in binds]
     packages = [(source, f"/packages/{name}") for name, source in contents.packages]
-    executable = contents.interpreter.executable
     return {
         "binds": [*binds, *packages],
-        "masks": sorted({mask for source in sources for mask in _package_folders(source)}),
+        "masks": sorted({mask for source in sources for mask in package_folders(source)}),
         "files": FILES,
         "links": _links(),
         "user": NOBODY,
-        "argv": [executable, "-s", "-S", "-B", "-c", BOOT, *map(str, fds)],
+        "argv": boot(contents, fds),
         "environment": {**ENVIRONMENT, "HOME": "/tmp", "TMPDIR": "/tmp"},  # noqa: S108
         "root": _root(sources),
     }
@@ -164,11 +191,8 @@ def _links() -> dict[str, str]:
 
 def _binds(interpreter: Interpreter) -> Iterator[tuple[str, str]]:
     """Yield what of the host is shown, and where."""
-    libraries = Path(f"/usr/lib/{platform.machine()}-linux-gnu")  # Debian keeps them apart
-    if not libraries.is_dir():
-        libraries = Path("/usr/lib")
     tops = [f"/{name}" for name in TOP if not Path(f"/{name}").is_symlink()]
-    for path in (str(libraries), *SYSTEM, *tops, "/etc/ld.so.cache"):
+    for path in (str(libraries()), *SYSTEM, *tops, "/etc/ld.so.cache"):
         if Path(path).exists():
             yield path, path
     prefix = Path(interpreter.prefix)
@@ -183,7 +207,13 @@ def _binds(interpreter: Interpreter) -> Iterator[tuple[str, str]]:
     yield str(prefix / "lib"), str(prefix / "lib")
 
 
-def _package_folders(source: str) -> Iterator[str]:
+def libraries() -> Path:
+    """Return the folder with the system's libraries."""
+    apart = Path(f"/usr/lib/{platform.machine()}-linux-gnu")  # so on Debian
+    return apart if apart.is_dir() else Path("/usr/lib")
+
+
+def package_folders(source: str) -> Iterator[str]:
     """Yield folders below one in which packages of some Python are installed."""
     places = ("", "python*/", "lib/python*/")
     for place in places:

@@ -66,6 +66,8 @@ def over_limit(expired: Expiry, limits: Limits) -> Ending:
             return OutOfMemory()
         case "processes":
             return Denied(f"more than {limits.processes} processes")
+        case "scratch":
+            return Denied(f"more than {limits.scratch_bytes} bytes of files")
         case "starved":
             return SandboxFailed("the machine gave it no processor time")
 

@@ -24,7 +24,7 @@ DEFAULT = ("numpy",)
 
 def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]:
     """Return what of the site folders belongs to packages: names at the top, and their paths."""
-    installed = {_plain(dist.name): dist for dist in distributions(path=list(sites))}
+    installed = {plain(dist.name): dist for dist in distributions(path=list(sites))}
     found: dict[str, str] = {}
     for dist in _closure(names, installed):
         for file in dist.files or ():
@@ -37,19 +37,19 @@ def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]
 
 def with_versions(names: Sequence[str], sites: Sequence[str]) -> list[str]:
     """Return packages as `name==version`."""
-    installed = {_plain(dist.name): dist.version for dist in distributions(path=list(sites))}
-    return [f"{name}=={installed[_plain(name)]}" for name in names]
+    installed = {plain(dist.name): dist.version for dist in distributions(path=list(sites))}
+    return [f"{name}=={installed[plain(name)]}" for name in names]
 
 
 def default_packages(sites: Sequence[str]) -> list[str]:
     """Return those of the default packages that are installed."""
-    installed = {_plain(dist.name) for dist in distributions(path=list(sites))}
+    installed = {plain(dist.name) for dist in distributions(path=list(sites))}
     return [name for name in DEFAULT if name in installed]
 
 
 def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterator[Distribution]:
     """Yield packages and all that they depend on, as far as it is installed."""
-    pending = [(_plain(name), name) for name in names]
+    pending = [(plain(name), name) for name in names]
     seen: set[str] = set()
     while pending:
         name, wanted_by = pending.pop()
@@ -61,7 +61,7 @@ def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterat
             continue
         seen.add(name)
         if name not in installed:
-            if name == _plain(wanted_by):
+            if name == plain(wanted_by):
                 raise InputError(f"candidate_packages: {wanted_by} is not installed")
             continue  # needed elsewhere only: on another system, for an older Python
         yield installed[name]
@@ -73,8 +73,9 @@ def _requirements(dist: Distribution) -> Iterator[str]:
         requirement, _, marker = line.partition(";")
         match = re.match(r"[A-Za-z0-9._-]+", requirement.strip())
         if match and "extra" not in marker:
-            yield _plain(match[0])
+            yield plain(match[0])
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return the name that all spellings of a package's name have in common."""
     return re.sub(r"[-_.]+", "-", name).lower()

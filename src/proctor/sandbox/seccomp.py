@@ -7,6 +7,7 @@ itself and to keep memory that no limit counts.
 """
 
 import struct
+from typing import NamedTuple
 
 # name: (x86_64, aarch64); None where an architecture has no such call
 DENIED: dict[str, tuple[int | None, int | None]] = {
@@ -46,6 +47,7 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
+    "io_setup": (206, 0),  # takes from a number that the whole host shares
     # parts of the kernel with a history
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
@@ -82,6 +84,83 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "nfsservctl": (180, 42),
 }
 
+# for guests that live among the host's processes: what the kernel tier leaves to its namespaces
+CONTAINED: dict[str, tuple[int | None, int | None]] = {
+    # other processes, and other programs
+    "fork": (57, None),
+    "vfork": (58, None),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "tkill": (200, 130),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "process_mrelease": (448, 448),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    # other users
+    "setuid": (105, 146),
+    "setgid": (106, 144),
+    "setreuid": (113, 145),
+    "setregid": (114, 143),
+    "setresuid": (117, 147),
+    "setresgid": (119, 149),
+    "setfsuid": (122, 151),
+    "setfsgid": (123, 152),
+    "setgroups": (116, 159),
+    "capset": (126, 91),
+    # sockets, and what else processes meet at
+    "socket": (41, 198),
+    "connect": (42, 203),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "accept": (43, 202),
+    "accept4": (288, 242),
+    "shmctl": (31, 195),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
+    "mq_unlink": (241, 181),
+    # watching folders that Landlock does not let it read
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
+}
+# for guests whose files' owner owns other files, too: Landlock does not deny these
+OWNERS: dict[str, tuple[int | None, int | None]] = {
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "file_setattr": (469, 469),
+}
+
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 CLONE, CLONE3, SOCKET = (56, 220), (435, 435), (41, 198)
 CLONE_FORBIDDEN = 0x7E020000 | 0x8000 | 0x80
@@ -90,9 +169,50 @@ AF_UNIX = 1
 X32 = 0x40000000
 
 LOAD, JUMP_ALWAYS, JUMP_EQUAL, JUMP_ABOVE, JUMP_BITS, RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
+AND = 0x54
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 EPERM, ENOSYS = 1, 38
 NUMBER, ARCHITECTURE, ARGUMENT = 0, 4, 16
+
+
+OWN_PID = 0x4F574E21
+"""Stands in a filter for the pid of the process that will install it."""
+
+
+class Condition(NamedTuple):
+    """What one argument of a call may be, or may not be."""
+
+    call: tuple[int, int]
+    argument: int
+    values: tuple[int, ...]
+    allowed: bool
+    mask: int = 0xFFFFFFFF
+
+
+# Memory that no limit counts, once more: what processes share without a file stays when it is no
+# longer mapped (MAP_SHARED | MAP_ANONYMOUS), large pages are counted by nobody (MAP_HUGETLB), and a
+# socket would hold megabytes (SO_SNDBUF, SO_SNDBUFFORCE).
+UNCOUNTED = (
+    Condition((9, 222), 3, (0x21,), allowed=False, mask=0x21),  # mmap
+    Condition((9, 222), 3, (0x40000,), allowed=False, mask=0x40000),
+    Condition((54, 208), 2, (7, 32), allowed=False),  # setsockopt
+)
+
+THREAD = 0x10000
+CONDITIONS = (
+    *UNCOUNTED,
+    Condition((56, 220), 0, (THREAD,), allowed=True, mask=THREAD),  # clone
+    Condition((62, 129), 0, (OWN_PID,), allowed=True),  # kill
+    Condition((234, 131), 0, (OWN_PID,), allowed=True),  # tgkill
+    Condition((302, 261), 0, (0, OWN_PID), allowed=True),  # prlimit64
+    Condition((53, 199), 0, (AF_UNIX,), allowed=True),  # socketpair
+    # one of datagrams could be connected to somebody else's socket
+    Condition((53, 199), 1, (1,), allowed=True, mask=0xF),
+    # signals by way of a descriptor: F_SETOWN, F_SETSIG, F_SETOWN_EX; FIOSETOWN, SIOCSPGRP, TIOCSTI
+    Condition((72, 25), 1, (8, 10, 15), allowed=False),
+    Condition((16, 29), 1, (0x8901, 0x8902, 0x5412), allowed=False),
+    Condition((157, 167), 0, (1,), allowed=False),  # PR_SET_PDEATHSIG: it dies with its keeper
+)
 
 
 def program(machine: str, *, network: bool = False) -> bytes:
@@ -100,24 +220,10 @@ def program(machine: str, *, network: bool = False) -> bytes:
 
     `network` allows sockets of every family; without it only those between processes.
     """
-    column, token = ARCHITECTURES[machine]
-    denied = sorted(number for row in DENIED.values() if (number := row[column]) is not None)
+    column, _ = ARCHITECTURES[machine]
     code = [
-        _step(LOAD, ARCHITECTURE),
-        _step(JUMP_EQUAL, token, yes=1),
-        _step(RETURN, KILL),
-        _step(LOAD, NUMBER),
-        _step(JUMP_ABOVE, X32, no=1),
-        _step(RETURN, ERROR | ENOSYS),
-        # glibc falls back to clone, whose flags a filter can read
-        _step(JUMP_EQUAL, CLONE3[column], no=1),
-        _step(RETURN, ERROR | ENOSYS),
-    ]
-    for place, number in enumerate(denied):  # all jump to the one refusal behind them
-        code.append(_step(JUMP_EQUAL, number, yes=len(denied) - place))
-    code += [
-        _step(JUMP_ALWAYS, 1),
-        _step(RETURN, ERROR | EPERM),
+        *_denials(machine, DENIED),
+        *(step for condition in UNCOUNTED for step in _steps(condition, column)),
         _step(JUMP_EQUAL, CLONE[column], no=4),
         _step(LOAD, ARGUMENT),
         _step(JUMP_BITS, CLONE_FORBIDDEN, no=1),
@@ -132,6 +238,57 @@ def program(machine: str, *, network: bool = False) -> bytes:
             _step(RETURN, ERROR | EPERM),
         ]
     return b"".join([*code, _step(RETURN, ALLOW)])
+
+
+def contained_program(machine: str, *, own_user: bool) -> bytes:
+    """Return the filter for guests without namespaces: one process that knows no other.
+
+    OWN_PID in it has to be replaced. Without a user of its own a guest may not change modes,
+    owners and times of files: they might be the user's.
+    """
+    column, _ = ARCHITECTURES[machine]
+    denied = {**DENIED, **CONTAINED, **({} if own_user else OWNERS)}
+    conditions = (step for condition in CONDITIONS for step in _steps(condition, column))
+    return b"".join([*_denials(machine, denied), *conditions, _step(RETURN, ALLOW)])
+
+
+def _denials(machine: str, table: dict[str, tuple[int | None, int | None]]) -> list[bytes]:
+    """Return steps that refuse other architectures, clone3 and all calls of a table."""
+    column, token = ARCHITECTURES[machine]
+    denied = sorted(number for row in table.values() if (number := row[column]) is not None)
+    return [
+        _step(LOAD, ARCHITECTURE),
+        _step(JUMP_EQUAL, token, yes=1),
+        _step(RETURN, KILL),
+        _step(LOAD, NUMBER),
+        _step(JUMP_ABOVE, X32, no=1),
+        _step(RETURN, ERROR | ENOSYS),
+        # glibc falls back to clone, whose flags a filter can read
+        _step(JUMP_EQUAL, CLONE3[column], no=1),
+        _step(RETURN, ERROR | ENOSYS),
+        # all jump to the one refusal behind them
+        *(_step(JUMP_EQUAL, number, yes=len(denied) - n) for n, number in enumerate(denied)),
+        _step(JUMP_ALWAYS, 1),
+        _step(RETURN, ERROR | EPERM),
+    ]
+
+
+def _steps(condition: Condition, column: int) -> list[bytes]:
+    """Return steps that refuse what does not meet a condition, and go on otherwise."""
+    count = len(condition.values)
+    found, else_ = (1, 0) if condition.allowed else (0, 1)  # how far behind the last comparison
+    return [
+        _step(JUMP_EQUAL, condition.call[column], no=count + 5),
+        _step(LOAD, ARGUMENT + 8 * condition.argument),
+        _step(AND, condition.mask),
+        *(
+            _step(JUMP_EQUAL, value, yes=count - n + found)
+            for n, value in enumerate(condition.values)
+        ),
+        _step(JUMP_ALWAYS, else_),
+        _step(RETURN, ERROR | EPERM),
+        _step(LOAD, NUMBER),
+    ]
 
 
 def _step(what: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:

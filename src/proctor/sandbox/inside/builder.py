@@ -20,7 +20,8 @@ from typing import Any
 
 from . import linux
 
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "full", "random", "urandom")
+"""Not /dev/zero: what is shared by mapping it is memory that no limit counts."""
 LINKS = {
     "dev/fd": "/proc/self/fd",
     "dev/stdin": "/proc/self/fd/0",
@@ -45,6 +46,23 @@ def build(plan: dict[str, Any]) -> None:
         linux.unshare(linux.NEWUSER | ALL)
         linux.map_user(0, user, group)
         _make_root(plan)
+    _move_in(plan)
+
+
+def settle(plan: dict[str, Any]) -> None:
+    """Make a box of a container, whose root is fit for candidates except for what is masked."""
+    if plan["namespaces"]:
+        user, group = os.getuid(), os.getgid()
+        linux.unshare(linux.NEWUSER | ALL)
+        linux.map_user(0, user, group)
+        linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
+        _mask("", plan["masks"])
+        _move_in(plan)
+    os.mkdir(plan["place"])
+    os.execve(plan["argv"][0], plan["argv"], plan["environment"])
+
+
+def _move_in(plan: dict[str, Any]) -> None:
     _follow(os.fork())
     # from here on we are the first process of the box
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -77,8 +95,7 @@ def _make_root(plan: dict[str, Any]) -> None:
     linux.mount("box", root, "tmpfs", flags, "size=16m,mode=755")
     for source, target in plan["binds"]:
         _bind(source, root + target)
-    for target in plan["masks"]:
-        linux.mount("nothing", root + target, "tmpfs", flags | linux.READ_ONLY, "size=4k,mode=755")
+    _mask(root, plan["masks"])
     for target, text in plan["files"].items():
         _write(root + target, text)
     for name in DEVICES:
@@ -95,6 +112,12 @@ def _make_root(plan: dict[str, Any]) -> None:
     linux.unmount("/old")
     os.rmdir("/old")
     linux.mount(None, "/", None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | flags)
+
+
+def _mask(root: str, targets: list[str]) -> None:
+    flags = linux.NOSUID | linux.NODEV | linux.READ_ONLY
+    for target in targets:
+        linux.mount("nothing", root + target, "tmpfs", flags, "size=4k,mode=755")
 
 
 def _bind(source: str, target: str, *, device: bool = False) -> None:

@@ -106,7 +106,8 @@ class Examination:
             return {"why": "raised", "detail": f"NameError: {error}"[:MAX_TEXT]}
         message = self._witness.accusation(error)
         if message is not None:
-            why = "denied" if message["denied"] else "memory" if message["memory"] else "raised"
+            causes = [cause for cause in ("exit", "denied", "memory") if message[cause]]
+            why = causes[0] if causes else "raised"
             own = message["own"]
             name = own[0][1] if own else message["standard"]
             line = f" (line {message['line']})" if message["line"] else ""

@@ -2,12 +2,13 @@
 
 import ctypes
 import os
-import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
+
+from .remains import empty, end, end_children
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
@@ -54,58 +55,22 @@ class Folder:
         _signal_group(self._guest)
 
     def sweep(self, wait: Callable[[], bool]) -> None:
-        """Kill until nothing is left; `wait` waits for one to die and says if there was one."""
-        while True:
-            _signal_group(self._guest)
-            for pid in _children():
-                _signal(pid)
-            if not wait():
-                return
+        """End what the guest left running."""
+        _signal_group(self._guest)
+        end_children(wait)
 
     def wipe(self) -> None:
         """Empty the scratch folder."""
-        for entry in os.scandir(self.scratch):
-            if entry.is_dir(follow_symlinks=False):
-                _remove(entry.path)
-            else:
-                os.unlink(entry.path)
+        empty(self.scratch)
 
     def remove(self) -> None:
         """Remove the folders."""
-        _remove(self._place)
+        empty(self._place)
+        os.rmdir(self._place)
 
 
 def _signal_group(pid: int) -> None:
     try:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        _signal(pid)  # it has not made its group yet
-
-
-def _signal(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it died by itself
-
-
-def _children() -> list[int]:
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-    except OSError:
-        return []  # no such file here: the group is all we can reach
-
-
-def _remove(path: str) -> None:
-    """Remove a folder whatever rights its owner took away inside it."""
-
-    def again(function: Callable[..., Any], name: str, _: Any) -> None:
-        os.chmod(os.path.dirname(name), 0o700)
-        if os.path.isdir(name) and not os.path.islink(name):
-            os.chmod(name, 0o700)
-            shutil.rmtree(name, ignore_errors=True)
-        else:
-            function(name)
-
-    shutil.rmtree(path, onerror=again)
+        end(pid)  # it has not made its group yet

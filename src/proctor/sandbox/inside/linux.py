@@ -17,7 +17,8 @@ BIND, RECURSIVE, PRIVATE = 4096, 16384, 1 << 18
 DETACH = 2
 RELATIME = 1 << 21
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 4, 8, 22
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
 
@@ -91,13 +92,29 @@ def prctl(option: int, value: int = 0, pointer: object = 0) -> None:
     check(LIBC.prctl(option, ctypes.c_ulong(value), pointer, 0, 0), f"prctl {option}")
 
 
-DROPPING = ("capset", LIBC.capset, (struct.pack("II", CAPABILITY_VERSION, 0), bytes(24)))
-"""The call that gives up every capability for good."""
+def drop_capabilities(but: int = 0) -> None:
+    """Give up every capability for good, except for those in a set of bits."""
+    Ready(dropping(but)).go()
 
 
-def drop_capabilities() -> None:
-    """Give up every capability for good."""
-    Ready(DROPPING).go()
+def dropping(but: int = 0) -> tuple[str, Any, tuple[Any, ...]]:
+    """Return the call that does so."""
+    header = struct.pack("II", CAPABILITY_VERSION, 0)
+    return "capset", LIBC.capset, (header, struct.pack("III", but, but, 0) + bytes(12))
+
+
+def use_capabilities(used: int) -> None:
+    """Have capabilities that we may have in effect, and no others."""
+    header = struct.pack("II", CAPABILITY_VERSION, 0)
+    now = ctypes.create_string_buffer(24)
+    check(LIBC.capget(header, now), "capget")
+    wanted = struct.pack("I", used) + now.raw[4:12] + bytes(4) + now.raw[16:]
+    check(LIBC.capset(header, wanted), "capset")
+
+
+def system_call(what: str, number: int, *args: object) -> int:
+    """Make a system call that the C library has no function for."""
+    return check(LIBC.syscall(number, *args, 0, 0), what)
 
 
 def write_file(path: str, text: str) -> None:

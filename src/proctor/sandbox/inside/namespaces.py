@@ -43,7 +43,7 @@ class Namespaces:
             linux.mounting("proc", "/proc", "proc", flags, "hidepid=2"),
         )
         self._sealing = linux.Ready(
-            linux.DROPPING,
+            linux.dropping(),
             ("prctl", linux.LIBC.prctl, (linux.PR_SET_DUMPABLE, 1, 0, 0, 0)),
             *self._filter.installing,
         )

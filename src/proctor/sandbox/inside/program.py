@@ -70,7 +70,8 @@ def _leave(status: int) -> NoReturn:
         if "threading" in sys.modules:
             sys.modules["threading"]._shutdown()
         atexit._run_exitfuncs()
-        sys.stdout.flush()
+        if not getattr(sys.stdout, "closed", sys.stdout is None):
+            sys.stdout.flush()
     except BaseException:
         status = status or 120
     try:

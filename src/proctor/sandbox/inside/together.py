@@ -40,6 +40,8 @@ def examine_together(wire: Wire) -> None:
     sys.modules[MODULE] = module
     names = module.__dict__
     unfit: BaseException | None = None
+    if order["denied"]:  # before unit tests look at what is replaced
+        denylist.install(names)
     try:
         tests: Tests | UnitTests = UnitTests(order) if order["unit"] else Tests(order)
         tests.prepare(names)
@@ -64,8 +66,6 @@ def _load(order: dict[str, Any], names: dict[str, Any]) -> dict[str, Any] | None
     try:
         code = compile(order.pop("source"), FILE, "exec", dont_inherit=True)
         stage = "run"
-        if order["denied"]:
-            denylist.install(names)
         exec(code, names)
     except BaseException as error:
         return {"stage": stage, **describe(error)}

@@ -7,6 +7,7 @@ changed values, or nothing: tests that pass even then do not look at what the ca
 
 import ast
 import builtins
+import sys
 import types
 import unittest
 from collections.abc import Callable, Iterator
@@ -18,12 +19,16 @@ from .examiner import Examination, Unfit
 from .frames import Malformed, TooLarge
 from .values import CannotCross, pack, unpack
 
+HEAP_TYPE = 1 << 9
+"""Flag of classes that are made while a program runs."""
+
 
 def machinery() -> dict[str, Any]:
     """Return the parts of Python that decide whether a test passes."""
     parts: dict[str, Any] = {f"builtins.{name}": part for name, part in vars(builtins).items()}
     for kind in (unittest.TestCase, unittest.TestResult, unittest.TestLoader, unittest.TestSuite):
         parts |= {f"{kind.__name__}.{name}": part for name, part in vars(kind).items()}
+    parts["unittest"] = sys.modules.get("unittest")  # what the test file will import
     parts.pop("builtins._", None)
     return parts
 
@@ -202,12 +207,12 @@ def _with_plain_values(function: Callable[..., Any]) -> Callable[..., Any]:
 def _laundered(value: Any) -> Any:
     """Return a value with every subclass of a plain type, and its lies, taken off.
 
-    An object of a class that the candidate defined is replaced by one that equals nothing.
+    An object of a class that the candidate may have defined is replaced by one that equals nothing.
     """
     kept: list[Any] = []
 
     def keep(other: Any) -> Any:
-        kept.append(object() if type(other).__module__ == MODULE else other)
+        kept.append(object() if _may_lie(type(other)) else other)
         return {"kept": len(kept) - 1}
 
     try:
@@ -215,6 +220,15 @@ def _laundered(value: Any) -> Any:
     except (TooLarge, CannotCross):
         return value
     return unpack(packed, lambda _, index: kept[index], numpy=True)
+
+
+def _may_lie(kind: type) -> bool:
+    """Say whether a class may be the candidate's, whatever it says of itself, or equals all."""
+    if not kind.__flags__ & HEAP_TYPE:
+        return False  # part of the interpreter
+    module = sys.modules.get(kind.__module__)
+    known = getattr(module, kind.__name__, None) is kind
+    return not known or kind.__module__ == MODULE or kind.__name__ == "_ANY"
 
 
 def _with_nothing(_: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,168 @@
+"""What a container of the docker tier is made of: its image, its flags, its walls."""
+
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from proctor.errors import InputError, SandboxError
+from proctor.sandbox import MIB, Limits, seccomp
+from proctor.sandbox.box import ENVIRONMENT
+from proctor.sandbox.contents import ASK, INSIDE, Contents, Interpreter, Nest, boot
+from proctor.sandbox.contents import namespaces as kernel_nest
+from proctor.sandbox.inside.ferry import KNOCK
+from proctor.sandbox.kernel import WALLS
+from proctor.sandbox.packages import DEFAULT, REFUSED, plain
+from proctor.sandbox.warm import Promise
+
+NOBODY = "65534:65534"
+SPARE_BYTES, SPARE_PROCESSES = 256 * MIB, 16
+"""What the keeper itself needs."""
+PLACE = "/tmp/box"  # noqa: S108  in a file system of the container's own
+NEEDED = frozenset({"unshare", "setns", "mount", "umount2", "sethostname", "memfd_create"})
+"""System calls that keepers make and guests may not."""
+FLAGS = (
+    *("--network", "none", "--read-only", "--cap-drop", "ALL", "--user", NOBODY),
+    *("--security-opt", "no-new-privileges", "--log-driver", "none", "--pull", "never"),
+)
+OPEN_FLAGS = (
+    *("--security-opt", "apparmor=unconfined"),  # its profile denies mounts of every kind
+    *("--security-opt", "systempaths=unconfined"),  # or no guest could have a /proc of its own
+)
+
+ASK_PACKAGES = """
+from importlib.metadata import distributions
+print(json.dumps({d.name: d.version for d in distributions()}))
+"""
+
+
+class Image(msgspec.Struct, frozen=True, kw_only=True):
+    """An image with a Python in it."""
+
+    name: str
+    interpreter: Interpreter
+    packages: Mapping[str, str]
+    """What is installed in it, with versions."""
+
+    def choose(self, names: Sequence[str] | None) -> list[str]:
+        """Return which of its packages candidates may import; by default some that are known."""
+        installed = {plain(name): name for name in self.packages}
+        if refused := sorted(REFUSED & set(installed)):
+            raise InputError(
+                f"docker_image: {self.name} has {refused[0]}, from which answers could be read"
+            )
+        chosen = [name for name in DEFAULT if name in installed] if names is None else names
+        for name in chosen:
+            if plain(name) not in installed:
+                raise InputError(f"candidate_packages: {name} is not in {self.name}")
+        return [installed[plain(name)] for name in chosen]
+
+
+@lru_cache(maxsize=16)
+def look_into(name: str) -> Image:
+    """Ask the Python of an image about itself."""
+    _ask("version", "--format", "{{.Server.Version}}", then="start the Docker daemon")
+    _ask("image", "inspect", "--format", "{{.Id}}", name, then=f"docker pull {name}")
+    python = ("--entrypoint", "python3", name, "-I", "-c", ASK + ASK_PACKAGES)
+    said = _ask("run", "--rm", *FLAGS, *python, then="choose an image with a Python in it")
+    try:
+        interpreter, packages = said.splitlines()
+        return Image(
+            name=name,
+            interpreter=msgspec.json.decode(interpreter, type=Interpreter),
+            packages=msgspec.json.decode(packages, type=dict[str, str]),
+        )
+    except (ValueError, msgspec.DecodeError) as error:
+        raise SandboxError(f"the Python of {name} cannot run candidates: {error}") from None
+
+
+def _ask(*args: str, then: str) -> str:
+    """Return what docker says, or say what to do."""
+    try:
+        answer = subprocess.run(
+            ["docker", *args],  # noqa: S607  whichever docker the user uses
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+    except subprocess.CalledProcessError as error:
+        why = (error.stderr.strip().splitlines() or ["no reason given"])[0]
+        raise SandboxError(f"docker {args[0]}: {why.removeprefix('docker: ')}; {then}") from None
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SandboxError(f"there is no docker command: {error}; {then}") from None
+    return answer.stdout
+
+
+def command(name: str, image: Image, folder: str, limits: Limits) -> list[str]:
+    """Return the command that starts a container; its door and its profile are in a folder."""
+    memory = str(limits.memory_bytes + limits.scratch_bytes + SPARE_BYTES)
+    scratch = f"/tmp:rw,nosuid,nodev,size={limits.scratch_bytes},mode=1777"  # noqa: S108
+    return [
+        *("docker", "run", "--rm", "--name", name, *FLAGS, *OPEN_FLAGS),
+        *("--security-opt", f"seccomp={folder}/seccomp.json"),
+        *("--memory", memory, "--memory-swap", memory),
+        *("--pids-limit", str(limits.processes + SPARE_PROCESSES)),
+        *("--tmpfs", scratch, "--volume", f"{folder}:/proctor:ro"),
+        *("--entrypoint", image.interpreter.executable, image.name),
+        *("-s", "-S", "-B", "-c", KNOCK),
+    ]
+
+
+def profile() -> dict[str, Any]:
+    """Return a seccomp profile for containers: what we deny guests, less what keepers need."""
+    denied = sorted(set(seccomp.DENIED) - NEEDED)
+    rule = {"names": denied, "action": "SCMP_ACT_ERRNO", "errnoRet": seccomp.EPERM}
+    return {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [rule]}
+
+
+def note(contents: Contents, *, namespaces: bool) -> tuple[dict[str, Any], Nest]:
+    """Return what a container is told, and the nest of its guests."""
+    home = "/tmp" if namespaces else f"{PLACE}/scratch"  # noqa: S108
+    plan = {
+        "namespaces": namespaces,
+        "masks": ["/proctor"],
+        "place": PLACE,
+        "argv": boot(contents, ()),
+        "environment": {**ENVIRONMENT, "HOME": home, "TMPDIR": home},
+    }
+    modules = [[name, (INSIDE / f"{name}.py").read_text()] for name in ("linux", "builder")]
+    nest = kernel_nest(contents) if namespaces else _one_process(contents)
+    return {"modules": modules, "plan": plan}, nest
+
+
+def _one_process(contents: Contents) -> Nest:
+    """Return a nest for the only guest of a container: all it could reach is in there with it."""
+    return Nest(
+        modules=("landlock", "remains", "contained"),
+        name="Contained",
+        filter_code=seccomp.contained_program(platform.machine(), own_user=True),
+        how={
+            "place": PLACE,
+            "own_pid": seccomp.OWN_PID,
+            "abi": 0,
+            "rules": [],
+            "users": None,
+            "kept": 0,
+            "shared": contents.shared,
+        },
+    )
+
+
+def promise(*, namespaces: bool) -> Promise:
+    """Return what containers hold their guests to."""
+    walls = {
+        **WALLS,
+        "memory_bytes": "rlimit, each process; cgroup of the container, all together",
+        "files": "those of the image, read-only",
+    }
+    if not namespaces:
+        walls |= {
+            "processes": "seccomp: only one, with threads",
+            "scratch_bytes": "tmpfs of the container",
+            "other processes": "a container for each candidate",
+        }
+    return Promise(tier="docker", isolated=True, walls=walls)

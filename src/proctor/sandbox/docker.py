@@ -1,0 +1,154 @@
+"""The docker tier: a container for every worker, in it the keeper and the nest of the kernel tier.
+
+Containers have no network, a read-only root, no capabilities, an ordinary user and limits on
+memory and processes. Where the daemon's host allows user namespaces in them, one keeper forks one
+guest after the other into namespaces of its own. Where not, a container serves one guest, which
+the filter of the contained tier keeps to one process.
+
+What candidates see is what is in the image, packages included: use one with nothing of yours in
+it. The daemon has to be on this machine, because a box's descriptors are handed into a container.
+"""
+
+import json
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from proctor.errors import SandboxError, boundary
+from proctor.program import Program
+from proctor.sandbox import Enforcement, Execution, Limits, Role
+from proctor.sandbox.box import Box, Exchanged
+from proctor.sandbox.container import Image, command, look_into, note, profile, promise
+from proctor.sandbox.contents import Contents, bundle, look_at
+from proctor.sandbox.guest import Guest
+from proctor.sandbox.sessions import BoxRuns, BoxSession
+from proctor.sandbox.warm import IDLE, Warm
+from proctor.settings import load_settings
+
+FERRY = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from inside.ferry import main
+del sys.path[0]
+main()
+"""
+
+
+def open_docker(python: str = sys.executable, packages: Sequence[str] | None = None) -> "Docker":
+    """Open the tier for hosts with a Docker daemon."""
+    version = ".".join(look_at(python).version.split(".")[:2])
+    name = load_settings().docker_image or f"python:{version}-slim"
+    return Docker(look_into(name), packages)
+
+
+def docker_box(contents: Contents, image: Image, limits: Limits, *, namespaces: bool) -> Box:
+    """Start a container and a keeper in it."""
+    with boundary(SandboxError, "cannot make a folder for a container"):
+        folder = Path(tempfile.mkdtemp(prefix="proctor-"))
+        folder.chmod(0o755)
+        (folder / "seccomp.json").write_text(json.dumps(profile()))
+    name = f"proctor-{secrets.token_hex(8)}"
+    said, nest = note(contents, namespaces=namespaces)
+    how = {
+        "folder": str(folder),
+        "command": command(name, image, str(folder), limits),
+        "note": said,
+    }
+
+    def argv(fds: Sequence[int]) -> list[str]:
+        start = [sys.executable, "-s", "-S", "-B", "-c", FERRY, str(Path(__file__).parent)]
+        return [*start, json.dumps(how), *map(str, fds)]
+
+    box = Box(argv, bundle(contents, nest, image.interpreter.sites), environment=None)
+    try:
+        first = _first_process(name)
+        if namespaces:
+            box.find_keeper(first)
+        else:
+            box.keeper = first
+    except OSError:
+        box.close()
+        raise SandboxError("the Docker daemon is not on this machine") from None
+    return box
+
+
+def _first_process(name: str) -> int:
+    """Return the pid that the first process of a container has out here."""
+    inspect = ["docker", "inspect", "--format", "{{.State.Pid}}", name]
+    answer = subprocess.run(inspect, capture_output=True, text=True, check=False)
+    return int(answer.stdout.strip() or 0)
+
+
+class Docker:
+    """Containers from one image, for as many kinds of limits as are asked for."""
+
+    def __init__(self, image: Image, packages: Sequence[str] | None) -> None:
+        self._image = image
+        self._packages = image.choose(packages)
+        self._lock = threading.Lock()
+        self._warm: dict[tuple[int, int, int], Warm] = {}
+
+    @cached_property
+    def _namespaces(self) -> bool:
+        """Whether namespaces can be made in a container here."""
+        contents = Contents(interpreter=self._image.interpreter)
+        try:
+            docker_box(contents, self._image, Limits(), namespaces=True).close()
+        except SandboxError:
+            return False
+        return True
+
+    def _under(self, limits: Limits) -> Warm:
+        """Return boxes whose containers leave room for some limits."""
+        key = (limits.memory_bytes, limits.scratch_bytes, limits.processes)
+        namespaces = self._namespaces
+        with self._lock:
+            if key not in self._warm:
+                self._warm[key] = Warm(
+                    Contents(
+                        interpreter=self._image.interpreter,
+                        packages=[(name, "") for name in self._packages],
+                    ),
+                    lambda contents: docker_box(
+                        contents, self._image, limits, namespaces=namespaces
+                    ),
+                    promise(namespaces=namespaces),
+                    mentioned=self._packages,
+                    packages=[f"{name}=={self._image.packages[name]}" for name in self._packages],
+                    idle=IDLE if namespaces else 0,
+                )
+            return self._warm[key]
+
+    def enforcement(self) -> Enforcement:
+        """Return what holds here."""
+        return self._under(Limits()).enforcement()
+
+    def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
+        """Run one program once, in an empty scratch folder."""
+        return self._under(limits).run(program, limits, stdin)
+
+    def repeat(self, program: Program, limits: Limits) -> BoxRuns:
+        """Prepare one program for many runs."""
+        return self._under(limits).repeat(program, limits)
+
+    def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
+        """Have a fresh guest answer requests that are all known."""
+        return self._under(limits).exchange(requests, limits, role)
+
+    def open(self, role: Role, limits: Limits) -> Guest:
+        """Start one process that speaks the border protocol in the given role."""
+        return self._under(limits).open(role, limits)
+
+    def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
+        """Open a box that lives."""
+        return self._under(limits).session(limits, idle_seconds)
+
+    def close(self) -> None:
+        """End all containers that are not in use."""
+        for warm in self._warm.values():
+            warm.close()

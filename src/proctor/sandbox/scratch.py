@@ -1,0 +1,55 @@
+"""How much the files of a guest take, where no file system of its own limits that."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from proctor.sandbox.clock import children
+
+LEAST = 4096
+"""What a file or folder takes at the least: many empty ones are much, too."""
+MOST = sys.maxsize
+
+
+def occupied(scratch: str, keeper: int) -> int:
+    """Return the bytes that files of a scratch folder take, removed ones that are open included.
+
+    What cannot be looked at, because it is nested too deep or its rights were taken away, is more
+    than there may be.
+    """
+    try:
+        return sum(_takes(entry) for entry in _files(scratch)) + _removed(keeper)
+    except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
+        return 0  # it is being removed; the next look tells
+    except OSError:
+        return MOST
+
+
+def _files(folder: str) -> Iterator[os.stat_result]:
+    pending = [folder]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                yield entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+
+
+def _removed(keeper: int) -> int:
+    """Return what files without a name take that a guest holds open."""
+    total = 0
+    for pid in children(keeper):
+        for fd in Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                found = fd.stat()
+            except FileNotFoundError:
+                continue  # closed meanwhile
+            if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
+                total += _takes(found)
+    return total
+
+
+def _takes(found: os.stat_result) -> int:
+    return max(found.st_blocks * 512, LEAST)

@@ -1,0 +1,152 @@
+"""What tiers with warm boxes share: boxes of one kind in a pool, taken for one guest each."""
+
+import os
+import platform
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+
+from proctor.errors import SandboxError
+from proctor.program import Program
+from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed, Tier, seccomp
+from proctor.sandbox.box import Box, Exchanged
+from proctor.sandbox.contents import Contents, look_at
+from proctor.sandbox.guest import Guest
+from proctor.sandbox.packages import default_packages, entries, with_versions
+from proctor.sandbox.pool import Pool
+from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
+
+IDLE = 2 * (os.cpu_count() or 1)
+
+
+class Promise(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tier holds its guests to."""
+
+    tier: Tier
+    isolated: bool
+    walls: Mapping[str, str]
+    clock: str = "schedstat"
+
+
+class Warm:
+    """A tier whose boxes are kept for the next guest."""
+
+    def __init__(
+        self,
+        contents: Contents,
+        make: Callable[[Contents], Box],
+        promise: Promise,
+        *,
+        mentioned: Sequence[str] = (),
+        packages: Sequence[str] = (),
+        idle: int = IDLE,
+    ) -> None:
+        """Make boxes with `make`; packages that a program mentions are loaded beforehand."""
+        self._contents = contents
+        self._make = make
+        self._promise = promise
+        self._mentioned = tuple(mentioned)
+        self._packages = packages
+        self._idle = idle
+        self._pools: dict[frozenset[str], Pool] = {}
+        self._examiners = self._pool(frozenset(), examiner=True)
+        self._lock = threading.Lock()
+
+    def _pool(self, preload: frozenset[str], *, examiner: bool = False) -> Pool:
+        contents = msgspec.structs.replace(
+            self._contents,
+            preload=[*self._contents.preload, *sorted(preload)],
+            examiner=examiner,
+        )
+        return Pool(lambda: self._make(contents), self._idle)
+
+    def _candidates(self, text: bytes) -> Pool:
+        """Return boxes in which the packages that a text mentions are loaded already."""
+        mentioned = frozenset(name for name in self._mentioned if name.encode() in text)
+        with self._lock:
+            if mentioned not in self._pools:
+                self._pools[mentioned] = self._pool(mentioned)
+            return self._pools[mentioned]
+
+    @cached_property
+    def _enforcement(self) -> Enforcement:
+        pool = self._candidates(b"")
+        pool.give_back(pool.take())
+        return Enforcement(
+            tier=self._promise.tier,
+            isolated=self._promise.isolated,
+            clock=self._promise.clock,
+            walls=self._promise.walls,
+            toolchains={"python": f"python {self._contents.interpreter.version.split()[0]}"},
+            packages=self._packages,
+        )
+
+    def enforcement(self) -> Enforcement:
+        """Return what holds here."""
+        return self._enforcement
+
+    def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
+        """Run one program once, in an empty scratch folder."""
+        pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
+        try:
+            box = pool.take()
+        except SandboxError as error:
+            return Execution(ending=SandboxFailed(str(error)))
+        try:
+            return run_in(box, program, limits, stdin)
+        finally:
+            pool.give_back(box)
+
+    def repeat(self, program: Program, limits: Limits) -> BoxRuns:
+        """Prepare one program for many runs."""
+        pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
+        box = pool.take()
+        return BoxRuns(box, program, limits, finally_=lambda: pool.give_back(box))
+
+    def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
+        """Have a fresh guest answer requests that are all known."""
+        pool = self._candidates(requests) if role == "candidate" else self._examiners
+        box = pool.take()
+        try:
+            return box.exchange(requests, limits, role)
+        finally:
+            pool.give_back(box)
+
+    def open(self, role: Role, limits: Limits) -> Guest:
+        """Start one process that speaks the border protocol in the given role."""
+        pool = self._candidates(b"") if role == "candidate" else self._examiners
+        box = pool.take()
+        return box.start(role, limits, finally_=lambda: pool.give_back(box))
+
+    def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
+        """Open a box that lives."""
+        contents = msgspec.structs.replace(self._contents, shared=True)
+        return BoxSession(self._make(contents), limits, idle_seconds)
+
+    def close(self) -> None:
+        """End all boxes that are not in use."""
+        for pool in (*self._pools.values(), self._examiners):
+            pool.close()
+
+
+def on_this_host(
+    promise: Promise,
+    make: Callable[[Contents], Box],
+    python: str,
+    packages: Sequence[str] | None,
+) -> Warm:
+    """Open a tier whose guests run an interpreter of this host, with some of its packages."""
+    if sys.platform != "linux" or platform.machine() not in seccomp.ARCHITECTURES:
+        raise SandboxError(f"the {promise.tier} tier is for Linux, not {platform.platform()}")
+    interpreter = look_at(python)
+    chosen = default_packages(interpreter.sites) if packages is None else packages
+    return Warm(
+        Contents(interpreter=interpreter, packages=entries(chosen, interpreter.sites)),
+        make,
+        promise,
+        mentioned=chosen,
+        packages=with_versions(chosen, interpreter.sites),
+    )
