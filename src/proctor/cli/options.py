@@ -155,6 +155,7 @@ def grading(
 def sandbox_for(name: str | None, require: str | None, python: str, settings: Settings) -> Sandbox:
     """Open the sandbox and warn if it is none."""
     sandbox = open_sandbox(name or settings.sandbox, python, require)
-    if not sandbox.enforcement().isolated:
-        typer.echo("proctor: candidates run in the portable tier, NOT ISOLATED", err=True)
+    found = sandbox.enforcement()
+    if not found.isolated:
+        typer.echo(f"proctor: candidates run in the {found.tier} tier, NOT ISOLATED", err=True)
     return sandbox

@@ -1,27 +1,56 @@
 """What this host can enforce, found out by trying it, up to a first candidate."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from proctor.errors import SandboxError
+from proctor.errors import InputError, SandboxError
 from proctor.program import Program
-from proctor.sandbox import MIB, Enforcement, Execution, Exited, Limits, Sandbox, TimedOut
-from proctor.sandbox.choose import open_sandbox
+from proctor.sandbox import (
+    KIB,
+    MIB,
+    Denied,
+    Enforcement,
+    Execution,
+    Exited,
+    Limits,
+    OutputTooLong,
+    Sandbox,
+    Tier,
+    TimedOut,
+)
+from proctor.sandbox.choose import ORDER, open_sandbox
+from proctor.sandbox.host import Host, Remedy, Trial, look_around, probe, remedies
 
-SECONDS = 0.5
+SECRET = "nobody should read this"
+LIMITS = Limits(
+    cpu_seconds=0.5,
+    wall_seconds=0.5,
+    memory_bytes=512 * MIB,
+    output_bytes=64 * KIB,
+    processes=16,
+    file_bytes=1 * MIB,
+    scratch_bytes=4 * MIB,
+    open_files=50,
+)
 
 
-class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was tried, and what came of it."""
+class TierFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether one tier works here."""
 
-    name: str
-    held: bool
+    tier: Tier
+    works: bool
+    isolated: bool
     detail: str
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found out about one sandbox on this host."""
+    """All that was found out about this host."""
 
     tier: str | None
     isolated: bool
@@ -29,43 +58,132 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     walls: Mapping[str, str]
     toolchains: Mapping[str, str]
     trials: Sequence[Trial]
+    host: Sequence[Trial] = ()
+    """What walls are made of, tried one by one."""
+    tiers: Sequence[TierFound] = ()
+    remedies: Sequence[Remedy] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield the findings as text."""
         isolated = "isolated" if self.isolated else "NOT ISOLATED: run only code that you trust"
         yield f"sandbox: {self.tier or 'none'} ({isolated})"
-        for language, toolchain in self.toolchains.items():
-            yield f"  {language:<18} {toolchain}"
-        for wall, how in self.walls.items():
-            yield f"  {wall:<18} {how}"
+        for name, how in {**self.toolchains, **self.walls}.items():
+            yield f"  {name:<18} {how}"
         yield "tried:"
-        for trial in self.trials:
-            yield f"  {'ok  ' if trial.held else 'FAIL'} {trial.name:<22} {trial.detail}"
+        yield from map(_line, self.trials)
+        if self.host:
+            yield "this host:"
+            yield from map(_line, self.host)
+        if self.tiers:
+            yield "sandboxes:"
+        for found in self.tiers:
+            yield f"  {_mark(held=found.works)} {found.tier:<22} {found.detail}"
+        for remedy in self.remedies:
+            yield f"to have {remedy.missing}:"
+            yield from (f"    {line}" for line in remedy.lines)
 
 
-PROGRAMS: Sequence[tuple[str, str, type]] = (
-    ("a program runs", "print(6 * 7)", Exited),
-    ("a busy loop ends", "while True: pass", TimedOut),
-    ("a sleeper ends", "import time; time.sleep(60)", TimedOut),
-    ("memory is limited", "bytearray(600 << 20)", Exited),
+def _mark(*, held: bool) -> str:
+    return "ok  " if held else "FAIL"
+
+
+def _line(trial: Trial) -> str:
+    return f"  {_mark(held=trial.held)} {trial.name:<22} {trial.detail}"
+
+
+class Check(NamedTuple):
+    """A program that runs into one wall, and how one sees that the wall holds."""
+
+    name: str
+    wall: str | None
+    """None: it needs no wall."""
+    source: str
+    holds: Callable[[Execution], bool]
+
+
+def _timed_out(execution: Execution) -> bool:
+    return isinstance(execution.ending, TimedOut)
+
+
+CHECKS = (
+    Check("a program runs", None, "print(6 * 7)", lambda e: e.stdout == b"42\n"),
+    Check("a busy loop ends", "cpu_seconds", "while True: pass", _timed_out),
+    Check("a sleeper ends", "wall_seconds", "import time; time.sleep(60)", _timed_out),
+    Check(
+        "memory is limited",
+        "memory_bytes",
+        "bytearray(600 << 20)",
+        lambda e: b"MemoryError" in e.stderr,
+    ),
+    Check(
+        "output is limited",
+        "output_bytes",
+        "print('x' * 10**6)",
+        lambda e: e.ending == OutputTooLong(),
+    ),
+    Check(
+        "a file is limited",
+        "file_bytes",
+        "open('x', 'wb').write(bytes(2 << 20))",
+        lambda e: b"File too large" in e.stderr,
+    ),
+    Check(
+        "open files are limited",
+        "open_files",
+        "import os\ntry:\n    while True: os.dup(0)\nexcept OSError as error: print(error.errno)",
+        lambda e: e.stdout == b"24\n",
+    ),
+    Check(
+        "scratch is limited",
+        "scratch_bytes",
+        "import time\nfor n in range(8): open(str(n), 'wb').write(bytes(1 << 20))\ntime.sleep(60)",
+        lambda e: b"No space left" in e.stderr or isinstance(e.ending, Denied),
+    ),
+    Check(
+        "processes are limited",
+        "processes",
+        "import os, time\nfor n in range(40):\n    if os.fork() == 0: time.sleep(5)\ntime.sleep(5)",
+        lambda e: e.ending == Exited(1) or isinstance(e.ending, Denied),
+    ),
+    Check(
+        "files are out of sight",
+        "files",
+        "print(open({file!r}).read())",
+        lambda e: SECRET.encode() not in e.stdout and e.ending == Exited(1),
+    ),
+    Check(
+        "no network",
+        "network",
+        "import socket; socket.create_connection(('127.0.0.1', {port}), 1)",
+        lambda e: e.ending == Exited(1),
+    ),
+    Check(
+        "no other processes",
+        "other processes",
+        "print(open('/proc/{pid}/environ', 'rb').read() and 1)",
+        lambda e: e.ending == Exited(1),
+    ),
 )
 
 
 def examine_host(name: str, python: str) -> Findings:
-    """Open a sandbox and try it."""
+    """Open a sandbox and try it; for `auto` also look at what else there is."""
+    host = look_around(python)
+    probed = probe() if name == "auto" else []
     try:
         sandbox = open_sandbox(name, python)
         enforcement = sandbox.enforcement()
     except SandboxError as error:
-        trial = Trial(name="the sandbox opens", held=False, detail=str(error))
-        return Findings(
-            tier=None, isolated=False, works=False, walls={}, toolchains={}, trials=[trial]
+        trials = [Trial(name="the sandbox opens", held=False, detail=str(error))]
+        found = Findings(
+            tier=None, isolated=False, works=False, walls={}, toolchains={}, trials=trials
         )
-    try:
-        trials = list(_try_all(sandbox))
-    finally:
-        sandbox.close()
-    return _findings(enforcement, trials)
+    else:
+        try:
+            found = _findings(enforcement, list(_try_all(sandbox, enforcement)))
+        finally:
+            sandbox.close()
+    return _and_all_tiers(found, host, probed, python) if name == "auto" else found
 
 
 def _findings(enforcement: Enforcement, trials: Sequence[Trial]) -> Findings:
@@ -79,17 +197,47 @@ def _findings(enforcement: Enforcement, trials: Sequence[Trial]) -> Findings:
     )
 
 
-def _try_all(sandbox: Sandbox) -> Iterator[Trial]:
-    limits = msgspec.structs.replace(Limits().with_seconds(SECONDS), memory_bytes=512 * MIB)
-    for name, source, expected in PROGRAMS:
-        execution = sandbox.run(Program(source=source), limits)
-        held = isinstance(execution.ending, expected) and _as_expected(name, execution)
-        yield Trial(name=name, held=held, detail=str(execution.ending))
+def _try_all(sandbox: Sandbox, enforcement: Enforcement) -> Iterator[Trial]:
+    """Run into every wall that there is said to be."""
+    with tempfile.NamedTemporaryFile("w") as file, socket.create_server(("127.0.0.1", 0)) as server:
+        file.write(SECRET)
+        file.flush()
+        Path(file.name).chmod(0o644)
+        facts = {"file": file.name, "port": server.getsockname()[1], "pid": os.getpid()}
+        for check in CHECKS:
+            if check.wall and enforcement.walls[check.wall].startswith("not enforced"):
+                continue
+            source = check.source.format(**facts) if "{" in check.source else check.source
+            execution = sandbox.run(Program(source=source), LIMITS)
+            yield Trial(name=check.name, held=check.holds(execution), detail=_said(execution))
 
 
-def _as_expected(name: str, execution: Execution) -> bool:
-    if name == "a program runs":
-        return execution.ending == Exited(0) and execution.stdout == b"42\n"
-    if name == "memory is limited":
-        return b"MemoryError" in execution.stderr
-    return True
+def _said(execution: Execution) -> str:
+    """Say in a few words how a program ended."""
+    last = execution.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return last[0] if last and execution.ending == Exited(1) else str(execution.ending)
+
+
+def _and_all_tiers(found: Findings, host: Host, probed: Sequence[Trial], python: str) -> Findings:
+    tiers = [_try_tier(tier, python) for tier in ORDER]
+    mend = list(remedies(host, probed))
+    return msgspec.structs.replace(found, host=probed, tiers=tiers, remedies=mend)
+
+
+def _try_tier(tier: Tier, python: str) -> TierFound:
+    """Open a tier and run a first candidate."""
+    try:
+        sandbox = open_sandbox(tier, python)
+    except (SandboxError, InputError) as error:
+        why = str(error).partition("does not work here: ")[2].partition("; proctor doctor")[0]
+        return TierFound(tier=tier, works=False, isolated=False, detail=why or str(error))
+    try:
+        isolated = sandbox.enforcement().isolated
+        execution = sandbox.run(Program(source=CHECKS[0].source), LIMITS)
+    finally:
+        sandbox.close()
+    works = CHECKS[0].holds(execution)
+    detail = "isolated" if isolated else "NOT ISOLATED"
+    return TierFound(
+        tier=tier, works=works, isolated=isolated, detail=detail if works else _said(execution)
+    )

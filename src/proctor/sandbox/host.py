@@ -1,0 +1,151 @@
+"""What this host is and has, found out by trying, and the lines that would mend what it lacks."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+PROBE = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from inside.probe import main
+main()
+"""
+NAMESPACES = ("user namespace", "mount namespace", "pid namespace", "network namespace")
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was tried, and what came of it."""
+
+    name: str
+    held: bool
+    detail: str
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """What is missing, and the lines that mend it."""
+
+    missing: str
+    lines: Sequence[str]
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """Where we are: the facts on which remedies depend."""
+
+    system: str = "Linux"
+    container: bool = False
+    pod: bool = False
+    root: bool = False
+    python: str = sys.executable
+    userns_clone: int | None = None
+    """kernel.unprivileged_userns_clone; None where there is no such switch."""
+    max_user_namespaces: int | None = None
+    apparmor_restricts: int | None = None
+    """kernel.apparmor_restrict_unprivileged_userns."""
+
+
+def look_around(python: str) -> Host:
+    """Find out where we are."""
+    return Host(
+        system=platform.system(),
+        container=any(map(os.path.exists, ("/.dockerenv", "/run/.containerenv"))),
+        pod=Path("/var/run/secrets/kubernetes.io").exists(),
+        root=hasattr(os, "geteuid") and os.geteuid() == 0,
+        python=os.path.realpath(python),
+        userns_clone=_switch("kernel/unprivileged_userns_clone"),
+        max_user_namespaces=_switch("user/max_user_namespaces"),
+        apparmor_restricts=_switch("kernel/apparmor_restrict_unprivileged_userns"),
+    )
+
+
+def _switch(name: str) -> int | None:
+    try:
+        return int(Path("/proc/sys", name).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def probe() -> list[Trial]:
+    """Try what walls are made of, in processes of their own."""
+    if sys.platform != "linux":
+        return [Trial(name="Linux", held=False, detail=f"this is {platform.system()}")]
+    command = [sys.executable, "-s", "-S", "-B", "-c", PROBE, str(Path(__file__).parent)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if answer.returncode:
+        return [Trial(name="probes", held=False, detail=answer.stderr.strip()[-200:])]
+    return [Trial(name=n, held=held, detail=said) for n, held, said in json.loads(answer.stdout)]
+
+
+def remedies(host: Host, trials: Sequence[Trial]) -> Iterator[Remedy]:
+    """Yield what would give this host the walls that it lacks."""
+    failed = {trial.name for trial in trials if not trial.held}
+    if failed & set(NAMESPACES):
+        yield from _namespaces(host)
+    if "Landlock" in failed and host.system == "Linux":
+        yield Remedy(
+            missing="Landlock, for the contained tier",
+            lines=[
+                "# Linux 5.13 or later, with this in front of what the kernel's lsm= has already:",
+                "lsm=landlock,lockdown,yama,integrity,apparmor,bpf",
+                "# in a container: its seccomp profile has to allow landlock_* (Docker 23 does)",
+            ],
+        )
+
+
+def _namespaces(host: Host) -> Iterator[Remedy]:
+    missing = "namespaces, for the kernel tier"
+    lines: list[str] = []
+    if host.max_user_namespaces == 0:
+        lines += _sysctl("user.max_user_namespaces=15000")
+    if host.userns_clone == 0:
+        lines += _sysctl("kernel.unprivileged_userns_clone=1")
+    if host.apparmor_restricts:
+        lines += _apparmor(host)
+    if lines:
+        yield Remedy(missing=f"{missing}: a switch of the host", lines=lines)
+    if host.pod:
+        yield Remedy(missing=f"{missing}: lines of the pod's spec", lines=POD)
+    elif host.container or not lines:
+        yield Remedy(missing=f"{missing}: flags of docker run", lines=DOCKER)
+
+
+def _sysctl(setting: str) -> list[str]:
+    return [
+        f"sudo sysctl -w {setting}",
+        f"echo {setting} | sudo tee -a /etc/sysctl.d/99-proctor.conf  # for the next start, too",
+    ]
+
+
+def _apparmor(host: Host) -> list[str]:
+    return [
+        "sudo tee /etc/apparmor.d/proctor <<'END'",
+        "abi <abi/4.0>,",
+        "include <tunables/global>",
+        f"profile proctor {host.python} flags=(unconfined) {{",
+        "  userns,",
+        "}",
+        "END",
+        "sudo apparmor_parser -r /etc/apparmor.d/proctor",
+        "# or, for all programs: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    ]
+
+
+DOCKER = (
+    "docker run --user 1000:1000 --security-opt seccomp=unconfined \\",
+    "    --security-opt apparmor=unconfined --security-opt systempaths=unconfined ...",
+)
+POD = (
+    "spec:",
+    "  hostUsers: false",
+    "  containers:",
+    "  - securityContext:",
+    "      runAsUser: 1000",
+    "      procMount: Unmasked",
+    "      seccompProfile: {type: Unconfined}",
+    "      appArmorProfile: {type: Unconfined}",
+)
