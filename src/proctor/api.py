@@ -60,7 +60,10 @@ def default_sandbox() -> Sandbox:
     """Return this process's sandbox, opened at first use."""
     with _process.lock:
         if _process.sandbox is None:
-            _process.sandbox = open_sandbox(load_settings().sandbox, sys.executable)
+            settings = load_settings()
+            _process.sandbox = open_sandbox(
+                settings.sandbox, sys.executable, packages=settings.candidate_packages
+            )
         return _process.sandbox
 
 

@@ -26,6 +26,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Tier to run candidates in."""
     docker_image: str | None = None
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
+    candidate_packages: list[str] | None = None
+    """Installed packages that candidates may import; numpy, where it is installed, by default."""
     max_seconds: Annotated[float, msgspec.Meta(gt=0)] = 300.0
     """The longest time limit that a benchmark or request may ask for."""
 

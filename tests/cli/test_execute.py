@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from proctor.bench import working_tiers
+
 Proctor = Callable[..., Any]
 FIELDS = ["ending", "exit_code", "signal", "stdout", "stderr", "truncated", "usage"]
 
@@ -101,3 +103,11 @@ def test_no_such_sandbox_or_interpreter(proctor: Proctor, alone: Path) -> None:
     ran = proctor("exec", "good.py", "--sandbox", "portable", "--python", "/no/such/python")
     assert (ran.status, ran.out) == (3, "")
     assert "/no/such/python" in ran.complaint
+
+
+def test_packages_that_candidates_may_import(run: Callable[..., dict[str, Any]]) -> None:
+    if "kernel" not in working_tiers():
+        pytest.skip("packages are shown one by one in the kernel tier only")
+    source = "import numpy\nprint(numpy.zeros(2).sum())\n"
+    assert run(source)["stdout"] == "0.0\n"
+    assert "No module named 'numpy'" in run(source, "--candidate-packages", "none")["stderr"]

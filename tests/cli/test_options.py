@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.options import limits_for, open_benchmark, parse_bytes, parse_counts
+from proctor.benchmarks import load
+from proctor.cli import options
+from proctor.cli.options import (
+    limits_for,
+    open_benchmark,
+    parse_bytes,
+    parse_counts,
+    parse_packages,
+)
 from proctor.errors import InputError
 from proctor.sandbox import GIB, KIB, MIB, Limits
 from proctor.settings import Settings
@@ -94,3 +102,34 @@ def test_a_changed_file_is_pointed_out(tmp_path: Path, capsys: pytest.CaptureFix
     open_benchmark("humaneval", path, None, None, Settings())
     said = f"proctor: {path} is not the file that humaneval is published as\n"
     assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("text", "packages"),
+    [
+        ("numpy", ["numpy"]),
+        ("numpy, typing_extensions", ["numpy", "typing_extensions"]),
+        ("none", []),
+    ],
+)
+def test_packages(text, packages):
+    assert parse_packages(text) == packages
+
+
+@pytest.mark.parametrize("text", ["", "numpy,", "../numpy", "a b", "-x"])
+def test_what_are_no_packages(text):
+    with pytest.raises(InputError, match="--candidate-packages"):
+        parse_packages(text)
+
+
+def test_workers_fit_into_memory_unless_asked_for(monkeypatch, capsys):
+    benchmark = load("humaneval")
+    monkeypatch.setattr(options, "admitted", lambda _: 3)
+    monkeypatch.setattr(options, "default_workers", lambda: 8)
+    assert options.workers_for(0, Settings(), benchmark) == 3
+    assert options.workers_for(2, Settings(), benchmark) == 2
+    assert capsys.readouterr().err == ""
+    assert options.workers_for(0, Settings(workers=9), benchmark) == 9
+    assert "9 workers may use more memory" in capsys.readouterr().err
+    monkeypatch.setattr(options, "admitted", lambda _: 0)
+    assert options.workers_for(0, Settings(), benchmark) == 1

@@ -20,6 +20,7 @@ def execute(
     timeout: o.Timeout = None,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    candidate_packages: o.Packages = None,
     preamble: o.PreambleMode = o.Preamble.none,
 ) -> None:
     """Run one program in the sandbox, print what happened as JSON."""
@@ -38,7 +39,7 @@ def execute(
     if preamble is o.Preamble.base:
         source = in_front(BASE_IMPORTS, source)
     limits = o.limits_for(timeout, memory, settings)(Limits())
-    box = o.sandbox_for(sandbox, require, python, settings)
+    box = o.sandbox_for(sandbox, require, python, candidate_packages, settings)
     try:
         execution = box.run(Program(source=source, args=tuple(args or ())), limits, given)
     finally:

@@ -17,6 +17,7 @@ from proctor.judge.compare import profile
 from proctor.report.text import safe
 from proctor.run import Options
 from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import Settings, default_workers
 from proctor.task import Benchmark
@@ -55,6 +56,13 @@ Memory = Annotated[str | None, typer.Option(help="Memory limit, as in 512MiB or 
 Python = Annotated[
     str, typer.Option(help="Interpreter that runs candidates.", show_default="this one")
 ]
+Packages = Annotated[
+    str | None,
+    typer.Option(
+        "--candidate-packages",
+        help="Installed packages that candidates may import, as in numpy,pandas; none: no package.",
+    ),
+]
 CompareName = Annotated[
     str | None,
     typer.Option("--compare", help="Comparator: exact, tiered, validator, float(abs,rel)."),
@@ -79,6 +87,14 @@ def parse_counts(flag: str, text: str) -> list[int]:
     if not all(re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
         raise InputError(f"{flag} {text}: must be whole numbers above 0, as in 1,10,100")
     return [int(part) for part in parts]
+
+
+def parse_packages(text: str) -> list[str]:
+    """Read a list of packages."""
+    parts = [] if text.strip() == "none" else [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", part) for part in parts):
+        raise InputError(f"--candidate-packages {text}: write it as numpy,pandas or none")
+    return parts
 
 
 def parse_bytes(text: str) -> int:
@@ -126,9 +142,27 @@ def limits_for(
     return new
 
 
+def workers_for(workers: int, settings: Settings, benchmark: Benchmark) -> int:
+    """Return how many samples to grade at once, so that their limits fit into memory.
+
+    Who asks for more gets more, and is told.
+    """
+    most = max((task.limits.memory_bytes for task in benchmark.tasks), default=1)
+    fitting = max(1, admitted(most))
+    asked = workers or settings.workers
+    if asked and asked > fitting:
+        typer.echo(
+            f"proctor: {asked} workers may use more memory than there is to spare: "
+            f"their limits fit for {fitting}",
+            err=True,
+        )
+    return asked or min(default_workers(), fitting)
+
+
 def grading(
     *,
     workers: int,
+    benchmark: Benchmark,
     settings: Settings,
     extract: Extract,
     preamble: Preamble,
@@ -147,14 +181,17 @@ def grading(
         extract=extract.value,
         preamble=preamble.value,
         reuse=not no_reuse,
-        workers=workers or settings.workers or default_workers(),
+        workers=workers_for(workers, settings, benchmark),
         rules=Rules(early_stop=early_stop, compare=compare, max_tests=max_tests),
     )
 
 
-def sandbox_for(name: str | None, require: str | None, python: str, settings: Settings) -> Sandbox:
+def sandbox_for(
+    name: str | None, require: str | None, python: str, packages: str | None, settings: Settings
+) -> Sandbox:
     """Open the sandbox and warn if it is none."""
-    sandbox = open_sandbox(name or settings.sandbox, python, require)
+    chosen = settings.candidate_packages if packages is None else parse_packages(packages)
+    sandbox = open_sandbox(name or settings.sandbox, python, require, chosen)
     found = sandbox.enforcement()
     if not found.isolated:
         typer.echo(f"proctor: candidates run in the {found.tier} tier, NOT ISOLATED", err=True)

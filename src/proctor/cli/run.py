@@ -25,6 +25,7 @@ def run(
     timeout: o.Timeout = None,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
     early_stop: o.EarlyStop = False,
@@ -52,6 +53,7 @@ def run(
         sampling=Sampling(n_samples=n_samples, seed=seed),
         options=o.grading(
             workers=workers,
+            benchmark=loaded,
             settings=settings,
             extract=extract,
             preamble=preamble,
@@ -64,4 +66,10 @@ def run(
         partial=partial,
         ks=ks,
     )
-    finish(plan, o.sandbox_for(sandbox, require, python, settings), out, fresh=fresh, json=json)
+    finish(
+        plan,
+        o.sandbox_for(sandbox, require, python, candidate_packages, settings),
+        out,
+        fresh=fresh,
+        json=json,
+    )

@@ -34,6 +34,7 @@ def score(
     timeout: o.Timeout = None,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
     early_stop: o.EarlyStop = False,
@@ -61,6 +62,7 @@ def score(
         sampling=Sampling(seed=seed),
         options=o.grading(
             workers=workers,
+            benchmark=loaded,
             settings=settings,
             extract=extract,
             preamble=preamble,
@@ -75,7 +77,7 @@ def score(
     )
     finish(
         plan,
-        o.sandbox_for(sandbox, require, python, settings),
+        o.sandbox_for(sandbox, require, python, candidate_packages, settings),
         out,
         fresh=fresh,
         json=json,
