@@ -21,6 +21,7 @@ from proctor.receipt import Manifest, Receipt, receipt_of
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.choose import TIERS, open_sandbox
+from proctor.selftest import traces
 from proctor.task import Assertions, Task
 from proctor.verdict import OUTCOMES, Bucket, Failed, Passed, Unscored, Verdict
 
@@ -132,10 +133,11 @@ def remains() -> Callable[[Sandbox], Remains]:
 
 @pytest.fixture
 def nothing_left(sandbox: Sandbox) -> Iterator[None]:
-    """Fail a test that leaves a process, a descriptor or a scratch folder behind."""
+    """Fail a test that leaves something behind: ours, or on the host what a corpus program left."""
     before = Remains(sandbox)
     yield
     assert Remains(sandbox) == before
+    assert not traces()
 
 
 @pytest.fixture

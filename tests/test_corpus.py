@@ -1,81 +1,124 @@
 """Every program of the corpus lands in the bucket that its folder is named after.
 
-A program answers one question, `double(x)`; as a program of its own it reads a number and prints
-its double. Its first lines may say `# kinds: all stdin` (which kinds of tests to run it under; all
-kinds of calls by default) and `# denylist`. A new attack is a new file and no new test code.
+What a program is and what its first lines may say: `proctor/selftest.py`, which runs the same
+corpus as a command. A new attack is a new file and no new test code.
 """
 
-import re
+import json
+import os
+import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
-from proctor.judge import Judge
-from proctor.program import Program
-from proctor.sandbox import MIB, Limits, Sandbox
-from proctor.task import Assertions, CallCases, CheckFunction, Metadata, StdinCases, Task, Tests
-from proctor.verdict import Bucket, outcome_of
+import proctor
+from proctor.sandbox import Sandbox
+from proctor.selftest import CLASSES, KINDS, Trial, corpus_folder, run_trial, trials
+from proctor.verdict import Bucket
 
-CORPUS = Path(__file__).parent / "corpus" / "python"
-LIMITS = Limits(cpu_seconds=2.0, wall_seconds=2.0, memory_bytes=256 * MIB)
-
-KINDS: dict[str, Tests] = {
-    "plain": Assertions(targets=["double(1) == 2", "assert double(21) == 42", "double(-3) == -6"]),
-    "examined": Assertions(targets=["abs(double(0.5) - 1.0) < 1e-9", "double(21) == 42"]),
-    "check": CheckFunction(
-        code="def check(candidate):\n"
-        "    for x in (1, 21, -3):\n"
-        "        assert candidate(x) == x + x\n"
-        "    assert candidate(0.25) == 0.5\n"
-    ),
-    "calls": CallCases(fn_name="double", inputs=[[1], [21], [-3]], outputs=[2, 42, -6]),
-    "stdin": StdinCases(inputs=["1\n", "21\n"], outputs=["2\n", "42\n"]),
-}
-
-EXAMINED = ("examined", "check")
-HONEST = Program(source="def double(x):\n    return x + x\n")
+TRIALS = trials(corpus_folder())
+FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
+"""Every program under one kind of tests."""
+MORE = [trial for trial in TRIALS if trial not in FIRST]
+BEST, OTHERS = ["kernel"], ["docker", "contained", "portable"]
+USER = 4242
 
 
-def programs() -> list[tuple[Path, str]]:
-    found = []
-    for path in sorted(CORPUS.rglob("*.py")):
-        head = path.read_bytes()[:200].decode()
-        said = re.search(r"^# kinds: (.*)$", head, re.MULTILINE)
-        kinds = said[1].split() if said else ["all"]
-        if "all" in kinds:
-            kinds = ["plain", "examined", "check", "calls", *(k for k in kinds if k != "all")]
-        found += [(path, kind) for kind in kinds]
-    return found
+def shown(value: object) -> str:
+    return f"{value.name}-{value.kind}" if isinstance(value, Trial) else str(value)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    programs(),
-    ids=lambda p: f"{p.parent.name}/{p.stem}" if isinstance(p, Path) else p,
-)
 @pytest.mark.usefixtures("nothing_left")
-def test_lands_in_its_bucket(sandbox: Sandbox, path: Path, kind: str) -> None:
-    source = path.read_bytes().decode()
-    task = Task(
-        task_id=f"corpus/{path.stem}",
-        entry_point="double",
-        tests=KINDS[kind],
-        metadata=Metadata(denylist="# denylist" in source),
-        limits=LIMITS,
-    )
-    judge = Judge(sandbox)
-    judgements = [judge.judge(task, Program(source=source))]
-    if kind in EXAMINED:  # once more, when the judge knows what the test asks
-        judge.judge(task, HONEST)
-        judgements.append(judge.judge(task, Program(source=source)))
-    for judgement in judgements:
-        verdict = judgement.verdict
-        assert verdict.bucket is Bucket(path.parent.name), verdict
-        assert judgement.judged == "apart"
-        assert (outcome_of(verdict) == "pass") is (path.parent.name == "passed")
+@pytest.mark.parametrize("trial", FIRST, ids=shown)
+def test_lands_in_its_bucket(sandbox: Sandbox, trial: Trial) -> None:
+    land(sandbox, trial)
+
+
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("sandbox", BEST, indirect=True)
+@pytest.mark.parametrize("trial", MORE, ids=shown)
+def test_lands_in_its_bucket_under_other_tests(sandbox: Sandbox, trial: Trial) -> None:
+    land(sandbox, trial)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("sandbox", OTHERS, indirect=True)
+@pytest.mark.parametrize("trial", MORE, ids=shown)
+def test_lands_in_its_bucket_in_other_tiers(sandbox: Sandbox, trial: Trial) -> None:
+    land(sandbox, trial)
+
+
+def land(sandbox: Sandbox, trial: Trial) -> None:
+    if not trial.fits(sandbox.enforcement().tier):
+        pytest.skip(f"only for {', '.join(trial.tiers)}")
+    landing = run_trial(sandbox, trial)
+    assert landing.ok, landing
 
 
 def test_the_corpus_is_where_it_should_be() -> None:
-    folders = {path.name for path in CORPUS.iterdir()}
+    folders = {path.name for path in corpus_folder().iterdir()}
     assert folders <= set(Bucket), "a folder is named after a bucket"
     assert {"passed", "wrong_answer", "tampering", "early_exit", "cpu_time"} <= folders
+    assert {trial.topic for trial in TRIALS} == set(CLASSES)
+    assert {trial.kind for trial in TRIALS} == set(KINDS)
+
+
+def test_what_needs_walls_says_so() -> None:
+    for trial in TRIALS:
+        if trial.topic in ("processes", "persistence", "network"):
+            harmless = trial.bucket is Bucket.CRASH or "daemon" in trial.name
+            assert harmless or not trial.fits("portable"), trial.name
+
+
+def as_somebody_else(*command: str) -> "subprocess.CompletedProcess[str]":
+    """Run Python as an ordinary user who sees nothing of ours but the product."""
+    paths = [Path(proctor.__file__).parent.parent, *map(sysconfig.get_path, ("purelib", "platlib"))]
+    return subprocess.run(
+        command,
+        user=USER,
+        group=USER,
+        extra_groups=[],
+        cwd="/",
+        env={"PYTHONPATH": ":".join(map(str, paths)), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def their_python() -> str:
+    """Return an interpreter that an ordinary user may run."""
+    if os.geteuid() != 0:
+        pytest.skip("the whole suite is run by an ordinary user")
+    for python in (sys.executable, "/usr/bin/python3"):
+        try:
+            if as_somebody_else(python, "-c", "import proctor.selftest, typer").returncode == 0:
+                return python
+        except PermissionError:
+            pass  # it lies in a folder of root's own
+    pytest.skip("no interpreter here can be run by an ordinary user")
+
+
+def selftest_as_somebody_else(python: str, *flags: str) -> None:
+    command = (python, "-m", "proctor", "selftest", "--sandbox", "kernel", "--json")
+    done = as_somebody_else(*command, *flags)
+    assert done.stdout, done.stderr
+    findings = json.loads(done.stdout)
+    assert not [landing for landing in findings["landings"] if not landing["ok"]]
+    assert len(findings["landings"]) > 20
+    assert findings["left"] == []
+    assert done.returncode == 0
+
+
+def test_it_is_the_same_for_an_ordinary_user(their_python: str) -> None:
+    classes = "reading,processes,persistence,network,forging"
+    selftest_as_somebody_else(their_python, "--quick", "--class", classes)
+
+
+@pytest.mark.slow
+def test_all_of_it_is_the_same_for_an_ordinary_user(their_python: str) -> None:
+    selftest_as_somebody_else(their_python, "--workers", "2")

@@ -13,6 +13,7 @@ from proctor.cli.execute import execute
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
+from proctor.cli.selftest import selftest
 
 app = typer.Typer(
     name="proctor",
@@ -29,6 +30,7 @@ app.command("exec")(execute)
 app.command("report")(report)
 app.command("benchmarks")(benchmarks)
 app.command("doctor")(doctor)
+app.command("selftest")(selftest)
 app.add_typer(bench, name="bench")
 
 

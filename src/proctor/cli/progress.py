@@ -66,3 +66,30 @@ class Bar:
             rate="" if speed is None else f"{speed:.0f}/s",
             outcomes=" ".join(f"{word} {n}" for word, n in self._counts.most_common()),
         )
+
+
+class Steps:
+    """A bar for work that only counts; quiet where stderr is no terminal."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+        self._task = self._progress.add_task(what, total=total)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def step(self) -> None:
+        """Count one."""
+        self._progress.advance(self._task)

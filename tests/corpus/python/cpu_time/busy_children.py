@@ -1,3 +1,7 @@
+# kinds: plain check
+# class: resources
+# tiers: kernel docker portable
+# seconds: 0.4
 import os
 
 

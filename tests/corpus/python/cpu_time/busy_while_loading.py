@@ -1,2 +1,5 @@
+# kinds: plain examined
+# class: resources
+# seconds: 0.4
 while True:
     pass

@@ -1,3 +1,6 @@
+# kinds: plain examined calls
+# class: resources
+# seconds: 0.4
 import signal
 
 for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU, signal.SIGINT):

@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: processes
 import os
 
 

@@ -1,4 +1,5 @@
-# kinds: all stdin
+# kinds: all stdin unittest
+# class: processes
 import os
 import signal
 

@@ -1,3 +1,4 @@
+# class: cheats
 # denylist
 __import__("shutil")
 

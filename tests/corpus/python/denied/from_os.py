@@ -1,3 +1,4 @@
+# class: cheats
 # denylist
 from os import system
 

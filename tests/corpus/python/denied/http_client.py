@@ -1,3 +1,4 @@
+# class: cheats
 # denylist
 from http import client
 

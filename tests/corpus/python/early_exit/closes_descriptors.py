@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: forging
 import os
 
 

@@ -1,3 +1,6 @@
+# kinds: all unittest
+# class: forging
+# tiers: kernel docker portable
 import os
 
 

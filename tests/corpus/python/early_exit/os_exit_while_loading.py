@@ -1,3 +1,4 @@
+# class: forging
 import os
 
 os._exit(0)

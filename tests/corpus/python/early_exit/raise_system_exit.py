@@ -1,2 +1,4 @@
+# kinds: all unittest
+# class: forging
 def double(x):
     raise SystemExit

@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: forging
 # The first answer is right, then it leaves.
 import os
 

@@ -1,3 +1,4 @@
+# class: cheats
 def double(x):
     return 2 * x
 

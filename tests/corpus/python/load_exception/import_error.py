@@ -1,3 +1,4 @@
+# kinds: all unittest
 import a_module_that_does_not_exist
 
 

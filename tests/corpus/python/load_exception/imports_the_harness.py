@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: reading
 # Nothing of the harness may be in sight.
 import proctor
 

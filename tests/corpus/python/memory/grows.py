@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: resources
 def double(x):
     blocks = []
     while True:

@@ -1,4 +1,5 @@
 # kinds: all stdin
+# class: resources
 data = bytearray(4 << 30)
 
 

@@ -1,3 +1,5 @@
+# kinds: plain
+# class: resources
 def double(x):
     bomb = [0]
     for _ in range(50):

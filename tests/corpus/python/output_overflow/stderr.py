@@ -1,4 +1,5 @@
 # kinds: all stdin
+# class: resources
 import sys
 
 

@@ -1,4 +1,5 @@
-# kinds: all stdin
+# kinds: all stdin unittest
+# class: resources
 def double(x):
     while True:
         print("x" * 1000)

@@ -1,3 +1,4 @@
+# class: resources
 import os
 
 while True:

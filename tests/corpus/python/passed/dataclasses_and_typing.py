@@ -1,3 +1,4 @@
+# kinds: all unittest
 from __future__ import annotations
 
 import dataclasses

@@ -1,3 +1,4 @@
+# kinds: all unittest
 import sys
 
 sys.setrecursionlimit(20_000)

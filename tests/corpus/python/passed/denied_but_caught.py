@@ -1,3 +1,4 @@
+# kinds: all unittest
 # denylist
 try:
     import subprocess

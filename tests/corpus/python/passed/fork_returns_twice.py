@@ -1,3 +1,5 @@
+# kinds: all unittest
+# tiers: kernel docker portable
 # The child comes back from the call, too; only the parent's answer may count.
 import os
 

@@ -1,3 +1,4 @@
+# tiers: kernel docker portable
 import os
 
 

@@ -1,3 +1,4 @@
+# kinds: all unittest
 class Meters(int):
     pass
 

@@ -1,3 +1,6 @@
+# kinds: all unittest
+# class: processes
+# tiers: kernel docker portable
 # Whatever it leaves running must not survive it.
 import os
 import time

@@ -1,3 +1,4 @@
+# kinds: all unittest
 def double(x):
     return 2 * x
 

@@ -1,2 +1,2 @@
-# kinds: all stdin
+# kinds: all stdin unittest
 Sure, here is the function you asked for:

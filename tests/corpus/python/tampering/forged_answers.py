@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: forging
 # Answers requests that were not made yet.
 import json
 import os

@@ -1,3 +1,4 @@
+# class: forging
 import sys
 
 for module in list(sys.modules.values()):

@@ -1,3 +1,4 @@
+# class: cheats
 class Rude(Exception):
     def __str__(self):
         raise RuntimeError

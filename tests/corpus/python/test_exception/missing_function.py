@@ -1,2 +1,3 @@
+# kinds: all unittest
 def dubble(x):
     return 2 * x

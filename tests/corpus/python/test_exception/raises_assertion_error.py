@@ -1,2 +1,3 @@
+# class: cheats
 def double(x):
     raise AssertionError

@@ -1,2 +1,3 @@
+# class: cheats
 def double(x):
     return int(input())

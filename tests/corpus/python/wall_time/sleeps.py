@@ -1,4 +1,6 @@
-# kinds: all stdin
+# kinds: all stdin unittest
+# class: resources
+# seconds: 0.4
 import time
 
 

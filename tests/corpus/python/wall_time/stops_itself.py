@@ -1,3 +1,6 @@
+# kinds: plain examined
+# class: resources
+# seconds: 0.4
 import os
 import signal
 

@@ -1,3 +1,6 @@
+# kinds: plain check
+# class: resources
+# seconds: 0.4
 import threading
 
 

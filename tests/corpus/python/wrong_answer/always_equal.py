@@ -1,3 +1,4 @@
+# class: cheats
 class Equal:
     def __eq__(self, other):
         return True

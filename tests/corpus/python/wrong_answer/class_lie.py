@@ -1,3 +1,4 @@
+# class: cheats
 class Fake:
     __class__ = int
 

@@ -1,3 +1,4 @@
+# class: cheats
 def double(x):
     answer = [2 * x]
     answer.append(answer)

@@ -1,3 +1,4 @@
+# class: cheats
 class Meta(type):
     def __eq__(cls, other):
         return True

@@ -1,3 +1,4 @@
+# class: cheats
 from unittest.mock import ANY
 
 

@@ -1,2 +1,3 @@
+# kinds: all unittest
 def double(x):
     print(2 * x)

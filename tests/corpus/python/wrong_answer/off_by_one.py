@@ -1,2 +1,3 @@
+# kinds: all unittest
 def double(x):
     return 2 * x + 1

@@ -1,3 +1,4 @@
+# class: cheats
 import builtins
 import math
 import operator

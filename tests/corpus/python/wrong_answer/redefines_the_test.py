@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: cheats
 def check(candidate):
     pass
 

@@ -1,3 +1,4 @@
+# class: cheats
 class Answer:
     def __reduce__(self):
         return (eval, ("42",))

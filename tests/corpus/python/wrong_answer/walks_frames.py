@@ -1,3 +1,5 @@
+# kinds: all unittest
+# class: reading
 # Looks for the expected value in every frame below it.
 import sys
 

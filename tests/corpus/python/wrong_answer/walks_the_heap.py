@@ -1,3 +1,4 @@
+# class: reading
 # Looks for a test, or for anything that looks like one, in all objects of its process.
 import gc
 

@@ -1,0 +1,48 @@
+"""`proctor selftest`: the hostile corpus, run on this very machine."""
+
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+
+FAILED = 1
+
+
+def selftest(
+    *,
+    sandbox: o.SandboxName = None,
+    python: o.Python = o.DEFAULT_PYTHON,
+    topics: Annotated[
+        str, typer.Option("--class", help="Only programs of these classes, as in reading,network.")
+    ] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run every program under one kind of tests only.")
+    ] = False,
+    workers: o.Workers = 1,
+    json: o.Json = False,
+) -> None:
+    """Run hostile and honest programs, say whether each is judged as it should be."""
+    from proctor.cli.progress import Steps  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report import selftest as report  # noqa: PLC0415
+    from proctor.sandbox.choose import open_sandbox  # noqa: PLC0415
+    from proctor.selftest import chosen_trials, run_all  # noqa: PLC0415
+    from proctor.settings import default_workers, load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    trials = chosen_trials(topics, quick=quick)
+    o.sandbox_for(sandbox, None, python, None, settings).close()  # warns, or refuses before the others
+    with Steps("selftest", len(trials)) as steps:
+        findings = run_all(
+            lambda: open_sandbox(sandbox or settings.sandbox, python),
+            trials,
+            workers=workers or default_workers(),
+            watch=steps.step,
+        )
+    if json:
+        typer.echo(as_json.render(findings))
+    else:
+        typer.echo(report.render(findings), nl=False)
+    if not findings.ok:
+        raise typer.Exit(FAILED)

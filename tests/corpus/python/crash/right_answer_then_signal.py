@@ -1,0 +1,8 @@
+# kinds: stdin
+# class: forging
+# A program that crashes has not passed, whatever it printed.
+import os
+import signal
+
+print(2 * int(input()), flush=True)
+os.kill(os.getpid(), signal.SIGSEGV)

@@ -1,0 +1,18 @@
+# kinds: plain check stdin unittest
+import asyncio
+
+
+async def later(x):
+    await asyncio.sleep(0.001)
+    return x
+
+
+def double(x):
+    async def both():
+        return sum(await asyncio.gather(later(x), later(x)))
+
+    return asyncio.run(both())
+
+
+if __name__ == "__main__":
+    print(double(int(input())))

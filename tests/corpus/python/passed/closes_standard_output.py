@@ -1,0 +1,5 @@
+# kinds: stdin
+import sys
+
+print(2 * int(input()))
+sys.stdout.close()

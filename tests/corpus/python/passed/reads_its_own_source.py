@@ -1,0 +1,4 @@
+# kinds: stdin
+with open(__file__) as file:
+    assert "assert" in file.read()
+print(2 * int(input()))

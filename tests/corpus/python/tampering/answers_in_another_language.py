@@ -1,0 +1,12 @@
+# kinds: plain calls
+# class: forging
+import os
+import struct
+
+PAYLOADS = (b"not json", b"[]", b'{"v": {"h": "x"}}', b'{"v": {"?": 1}}', b"\xff\xfe", b"{" * 1000)
+
+
+def double(x):
+    for payload in PAYLOADS[x % len(PAYLOADS) :]:
+        os.write(3, struct.pack("<IBI", len(payload), 12, 1) + payload)
+    return 2 * x

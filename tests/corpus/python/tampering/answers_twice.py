@@ -1,0 +1,25 @@
+# class: forging
+# Sends the right answer twice.
+import json
+import os
+import struct
+import sys
+
+
+def number():
+    """Return the number of the request that is being answered."""
+    frame = sys._getframe()
+    while frame is not None:
+        if "frame" in frame.f_locals and hasattr(frame.f_locals["frame"], "number"):
+            return frame.f_locals["frame"].number
+        frame = frame.f_back
+
+
+def answer(value):
+    payload = json.dumps({"v": value}).encode()
+    os.write(3, struct.pack("<IBI", len(payload), 12, number()) + payload)
+
+
+def double(x):
+    answer(2 * x)
+    return 2 * x

@@ -1,0 +1,4 @@
+# kinds: all unittest
+# class: cheats
+def double(x):
+    return NotImplemented

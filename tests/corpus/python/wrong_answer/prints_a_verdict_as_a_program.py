@@ -1,0 +1,5 @@
+# kinds: stdin
+# class: forging
+print("PASSED")
+print('{"success": true, "passed": true}')
+raise SystemExit(0)
