@@ -169,6 +169,9 @@ def test_nothing_of_a_guest_meets_the_next(box: Warm) -> None:
 
 def test_files_together_are_watched(box: Warm) -> None:
     limits = msgspec.structs.replace(Limits().with_seconds(20.0), scratch_bytes=4 * MIB)
+    many = msgspec.structs.replace(Limits().with_seconds(20.0), scratch_bytes=400 * MIB)
+    source = "import time\nfor n in range(17000): open(str(n), 'wb').close()\ntime.sleep(30)"
+    assert run(box, source, many).ending == Denied("more than 419430400 bytes of files")
     for source in (
         "import time\nfor n in range(8): open(str(n), 'wb').write(b'x' * (1 << 20))\ntime.sleep(30)",
         "import os, time\nfiles = [open(str(n), 'wb') for n in range(8)]\n[os.unlink(str(n)) for n in range(8)]\n[file.write(b'x' * (1 << 20)) for file in files]\ntime.sleep(30)",

@@ -156,6 +156,8 @@ def test_where_namespaces_are_refused_a_container_serves_one_candidate(
             execution = refused.run(Program(source=source), QUICK)
             assert execution.stdout == b"['main.py', 'x']\n1\n", execution
             assert containers() == before
+        look = "import os; print(os.listdir('/proc'))"
+        assert b"Permission denied" in refused.run(Program(source=look), QUICK).stderr
     finally:
         refused.close()
 

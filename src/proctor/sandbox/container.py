@@ -24,6 +24,7 @@ SPARE_BYTES, SPARE_PROCESSES = 256 * MIB, 16
 PLACE = "/tmp/box"  # noqa: S108  in a file system of the container's own
 NEEDED = frozenset({"unshare", "setns", "mount", "umount2", "sethostname", "memfd_create"})
 """System calls that keepers make and guests may not."""
+READABLE = ("/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/lib", "/lib64", "/etc/ld.so.cache")
 FLAGS = (
     *("--network", "none", "--read-only", "--cap-drop", "ALL", "--user", NOBODY),
     *("--security-opt", "no-new-privileges", "--log-driver", "none", "--pull", "never"),
@@ -135,7 +136,12 @@ def note(contents: Contents, *, namespaces: bool) -> tuple[dict[str, Any], Nest]
 
 
 def _one_process(contents: Contents) -> Nest:
-    """Return a nest for the only guest of a container: all it could reach is in there with it."""
+    """Return a nest for the only guest of a container, which must not look at its keeper either."""
+    from proctor.sandbox.inside import landlock  # noqa: PLC0415  loads what only Linux has
+
+    interpreter = contents.interpreter
+    shown = (*READABLE, f"{interpreter.prefix}/lib", interpreter.stdlib, *interpreter.sites)
+    devices = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
     return Nest(
         modules=("landlock", "remains", "contained"),
         name="Contained",
@@ -143,8 +149,11 @@ def _one_process(contents: Contents) -> Nest:
         how={
             "place": PLACE,
             "own_pid": seccomp.OWN_PID,
-            "abi": 0,
-            "rules": [],
+            "abi": landlock.abi(),
+            "rules": [
+                *((path, landlock.READ) for path in shown),
+                *((path, landlock.DEVICE) for path in devices),
+            ],
             "users": None,
             "kept": 0,
             "shared": contents.shared,

@@ -65,15 +65,14 @@ def docker_box(contents: Contents, image: Image, limits: Limits, *, namespaces: 
         return [*start, json.dumps(how), *map(str, fds)]
 
     box = Box(argv, bundle(contents, nest, image.interpreter.sites), environment=None)
-    try:
-        first = _first_process(name)
-        if namespaces:
-            box.find_keeper(first)
-        else:
-            box.keeper = first
-    except OSError:
+    first = _first_process(name)
+    if not _runs(first, image.interpreter.executable):
         box.close()
-        raise SandboxError("the Docker daemon is not on this machine") from None
+        raise SandboxError("the Docker daemon is not on this machine, or its processes are hidden")
+    if namespaces:
+        box.find_keeper(first)
+    else:
+        box.keeper = first
     return box
 
 
@@ -82,6 +81,14 @@ def _first_process(name: str) -> int:
     inspect = ["docker", "inspect", "--format", "{{.State.Pid}}", name]
     answer = subprocess.run(inspect, capture_output=True, text=True, check=False)
     return int(answer.stdout.strip() or 0)
+
+
+def _runs(pid: int, executable: str) -> bool:
+    """Say whether a process is there that runs a program: the daemon may count pids otherwise."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().startswith(executable.encode() + b"\0")
+    except OSError:
+        return False
 
 
 class Docker:

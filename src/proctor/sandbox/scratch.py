@@ -4,27 +4,30 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from proctor.sandbox.clock import children
 
 LEAST = 4096
 """What a file or folder takes at the least: many empty ones are much, too."""
-MOST = sys.maxsize
+MOST_FILES = 16384
+TOO_MUCH = sys.maxsize
 
 
 def occupied(scratch: str, keeper: int) -> int:
     """Return the bytes that files of a scratch folder take, removed ones that are open included.
 
-    What cannot be looked at, because it is nested too deep or its rights were taken away, is more
-    than there may be.
+    Very many files are more than there may be; so is what cannot be looked at, because it is nested
+    too deep or its rights were taken away.
     """
     try:
-        return sum(_takes(entry) for entry in _files(scratch)) + _removed(keeper)
+        sizes = [_takes(entry) for entry in islice(_files(scratch), MOST_FILES + 1)]
+        return sum(sizes) + _removed(keeper) if len(sizes) <= MOST_FILES else TOO_MUCH
     except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
         return 0  # it is being removed; the next look tells
     except OSError:
-        return MOST
+        return TOO_MUCH
 
 
 def _files(folder: str) -> Iterator[os.stat_result]:

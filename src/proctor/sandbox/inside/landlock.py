@@ -47,7 +47,7 @@ class Landlock:
             handled.append(SOCKETS_AND_SIGNALS)
         self._handled = struct.pack(f"{len(handled)}Q", *handled)
         # opened now, as the files may be out of reach for those to whom the rules will apply
-        self._rules = [self._rule(path, rights) for path, rights in rules]
+        self._rules = [self._rule(path, rights) for path, rights in rules if os.path.exists(path)]
 
     def restrict(self, more: list[tuple[str, int]]) -> None:
         """Deny this process, for good, all files but those of the rules."""
