@@ -32,7 +32,9 @@ def selftest(
 
     settings = load_settings()
     trials = chosen_trials(topics, quick=quick)
-    o.sandbox_for(sandbox, None, python, None, settings).close()  # warns, or refuses before the others
+    o.sandbox_for(
+        sandbox, None, python, None, settings
+    ).close()  # warns, or refuses before the others
     with Steps("selftest", len(trials)) as steps:
         findings = run_all(
             lambda: open_sandbox(sandbox or settings.sandbox, python),
