@@ -242,7 +242,7 @@ def _judgements(sandbox: Sandbox, trial: Trial) -> Iterator[Judgement]:
         entry_point="double",
         tests=KINDS[trial.kind],
         metadata=Metadata(denylist=trial.denylist),
-        canonical_solution=SOLUTION if trial.kind == "unittest" else None,
+        canonical_solution=SOLUTION,
         limits=trial.limits,
     )
     judge = Judge(sandbox)

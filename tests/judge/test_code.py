@@ -351,3 +351,37 @@ def test_one_at_a_time_a_candidate_cannot_look_ahead(sandbox):
     )
     found = CodeJudge(sandbox).judge(asked, Program(source=source))
     assert isinstance(found.verdict, Passed)
+
+
+@pytest.mark.parametrize(
+    ("target", "method"),
+    [
+        ("abs(f(1) - 2) < 1e-9", "def __sub__(self, other): return 0"),
+        ("abs(2 - f(1)) < 1e-9", "def __rsub__(self, other): return 0"),
+        ("f(1).bit_length() == 2 or f(1).conjugate() + 1 == 3", "def __getattr__(self, name): return lambda *a: Lie()\n    def __add__(self, other): return 3"),
+        ("f(1).__add__(1) == 3", "def __getattribute__(self, name): return lambda *a: 3"),
+    ],
+)  # fmt: skip
+def test_an_object_that_answers_what_the_test_wants_to_hear(sandbox, target, method):
+    lie = f"class Lie:\n    {method}\n\ndef f(x):\n    return Lie()\n"
+    task = Task(
+        task_id="t",
+        entry_point="f",
+        tests=Assertions(targets=[target]),
+        canonical_solution="def f(x):\n    return 2 * x\n",
+    )
+    verdict = CodeJudge(sandbox).judge(task, Program(source=lie)).verdict
+    assert verdict.bucket is Bucket.WRONG_ANSWER
+    right = CodeJudge(sandbox).judge(task, Program(source="def f(x):\n    return x + x\n")).verdict
+    assert isinstance(right, Passed)
+
+
+def test_objects_that_the_reference_has_too_may_be_told_anything(sandbox):
+    source = "class V:\n    def __init__(self, n): self.n = n\n    def __mul__(self, k): return self.n * k\n    def at(self, k): return self.n + k\n\ndef f(x):\n    return V(x)\n"
+    task = Task(
+        task_id="t",
+        entry_point="f",
+        tests=Assertions(targets=["f(2) * 3 == 6", "f(2).at(1) == 3"]),
+        canonical_solution=source,
+    )
+    assert isinstance(CodeJudge(sandbox).judge(task, Program(source=source)).verdict, Passed)

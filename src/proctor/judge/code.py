@@ -36,7 +36,7 @@ from proctor.judge.supervisor import (
 )
 from proctor.program import Program, reference
 from proctor.sandbox import Execution, OutputTooLong, Sandbox
-from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK
+from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, TOLD
 from proctor.task import Assertions, CheckFunction, Task
 from proctor.verdict import Bucket, Failed, Passed, TestResult, Verdict, decide
 
@@ -89,7 +89,7 @@ class CodeJudge:
         notes = found.findings.notes
         if isinstance(found.verdict, Failed) and notes & {OBJECTS, STUCK}:
             return self._doubt_failure(exam, program, found)
-        if isinstance(found.verdict, Passed) and ASKED in notes:
+        if isinstance(found.verdict, Passed) and notes & {ASKED, TOLD}:
             return self._doubt_pass(exam, found)
         return found
 
@@ -144,7 +144,8 @@ class CodeJudge:
         if program is None:
             return found
         theirs = self._reference_apart(exam, program)
-        if ASKED in theirs.findings.notes or not isinstance(theirs.verdict, Passed):
+        notes = found.findings.notes - theirs.findings.notes
+        if not notes & {ASKED, TOLD} or not isinstance(theirs.verdict, Passed):
             return found
         detail = "passes only by what its own objects say of themselves"
         verdict = Failed(

@@ -3,7 +3,8 @@
 A stand-in has just the special methods that the object's type has, and each of them is a
 question to the candidate. Two rules keep a lying object from passing: a stand-in never equals
 plain data, and it cannot be ordered against plain data. Two stand-ins are compared by asking
-the candidate, and that is noted.
+the candidate, and that is noted. So is whatever tells an object what the test may expect of it, as
+`answer - 1.0` and `answer.startswith("a")` do: it could answer what the test wants to hear.
 """
 
 import functools
@@ -18,13 +19,18 @@ from .values import MUTABLE, CannotCross, pack, refuse, type_name, unpack
 
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 DECIDING = ("isinstance", "issubclass", "__contains__", *COMPARISONS)
+QUIET = ("__getitem__", "__setitem__", "__delitem__", "__round__", "__exit__")
+"""Operations whose arguments say nothing of what a test expects."""
 FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial),
     *(types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType),
 )
 
 ASKED = "asked"
-"""An object of the candidate was asked whether a test holds: equality, order, `in`, isinstance."""
+"""An object of the candidate was asked whether a test holds: equality, order, `in`, isinstance;
+or it was told what may be expected of it, by arithmetic with plain data."""
+TOLD = "told"
+"""An object of the candidate that a call returned was called itself, with arguments."""
 OBJECTS = "objects"
 """Values crossed that are not plain."""
 STUCK = "stuck"
@@ -105,6 +111,7 @@ class Border:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._remotes: dict[int, Remote] = {}
+        self._named: set[int] = set()
         self._callbacks: list[Callable[..., Any]] = []
         self._classes = Classes()
         self._last = 0
@@ -119,10 +126,14 @@ class Border:
         before = self.notes.copy()
         value = self._unpack(answer["v"])
         self.notes = before  # that a function or class is an object says nothing
+        if isinstance(value, Remote):
+            self._named.add(value._proctor_number_)
         return value
 
     def call(self, target: str | int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of the candidate and write changes back into the arguments."""
+        if target not in self._named and (args or kwargs):
+            self.notes.add(TOLD)
         containers: list[Any] = []
         arguments = [list(args), [list(pair) for pair in kwargs.items()]]
         packed = self._pack(arguments, {}, containers)
@@ -135,7 +146,8 @@ class Border:
 
     def operate(self, operation: str, *args: Any) -> Any:
         """Ask the candidate to do something with one of its objects."""
-        if operation in DECIDING:
+        plain = operation.startswith("__") and any(not isinstance(arg, Remote) for arg in args[1:])
+        if operation in DECIDING or (plain and operation not in QUIET):
             self.notes.add(ASKED)
         answer = self._ask(frames.OP, {"o": operation, "a": self._pack(list(args))})
         return NotImplemented if answer.get("not") else self._unpack(answer["v"])
