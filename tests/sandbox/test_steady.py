@@ -167,12 +167,16 @@ def mixed(count: int) -> list[tuple[Task, Program, str]]:
     return [(task, Program(source=source), bucket) for task, source, bucket in chosen]
 
 
+LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+"""Ends with whoever started it, however that ended."""
+
+
 @pytest.fixture
 def busy(request: pytest.FixtureRequest) -> Iterator[None]:
     """Keep every core busy, several times over."""
     loops = [
         # a session each: the kernel may give all of one session no more than its share
-        subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"], start_new_session=True)
+        subprocess.Popen([sys.executable, "-S", "-c", LOOP], start_new_session=True)
         for _ in range(request.param * (os.cpu_count() or 1))
     ]
     yield
