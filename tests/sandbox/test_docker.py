@@ -125,15 +125,15 @@ def test_programs_run_and_end_as_everywhere(docker: Docker) -> None:
 def test_a_guest_sees_the_image_and_nothing_else(docker: Docker) -> None:
     source = """
 import os, socket
-print(os.getuid(), sorted(os.listdir("/")), os.listdir("/proctor"), os.listdir("."))
+print(os.getuid(), sorted(os.listdir("/")), os.listdir("."))
 for attempt in (lambda: open("/usr/new", "w"), lambda: socket.socket(), lambda: os.chroot(".")):
     try: print(attempt())
     except OSError as error: print(error.errno)
 print([p for p in os.listdir("/proc") if p.isdigit() and int(p) != os.getpid()])
 """
     said = docker.run(Program(source=source), QUICK).stdout.decode().splitlines()
-    assert said[0].startswith("1000 ['.dockerenv', 'dev', 'etc', ")
-    assert said[0].endswith(" [] ['main.py']")
+    places = re.sub("'lib32', |'bin', ", "", said[0])
+    assert places == "1000 ['dev', 'etc', 'lib', 'lib64', 'proc', 'tmp', 'usr'] ['main.py']"
     assert said[1:] == ["30", "1", "1", "[]"]
 
 
@@ -150,7 +150,9 @@ def test_where_namespaces_are_refused_a_container_serves_one_candidate(
     before = containers()
     refused = Docker(look_into(NAME), None)
     try:
-        assert refused.enforcement().walls["other processes"] == "a container for each candidate"
+        said = refused.enforcement().walls["other processes"]
+        assert said.startswith("a container for each candidate; no namespaces: ")
+        assert said.endswith("unshare: Operation not permitted")
         source = "import os; open('x', 'w'); print(sorted(os.listdir('.')))\ntry: os.fork()\nexcept OSError as e: print(e.errno)"
         for _ in range(2):
             execution = refused.run(Program(source=source), QUICK)
@@ -203,7 +205,7 @@ def test_a_container_has_no_rights_and_room_for_the_limits() -> None:
 
 def test_the_profile_denies_what_guests_may_not_but_lets_keepers_work() -> None:
     denied = set(profile()["syscalls"][0]["names"])
-    assert {"ptrace", "bpf", "kexec_load", "pivot_root"} <= denied <= set(seccomp.DENIED)
+    assert {"ptrace", "bpf", "kexec_load", "open_tree"} <= denied <= set(seccomp.DENIED)
     assert not denied & {"unshare", "mount", "clone", "memfd_create"}
 
 

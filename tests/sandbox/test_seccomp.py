@@ -74,6 +74,7 @@ CALLS = [
     ((16, 29), (1, 0x8901), REFUSED),
     ((157, 167), (15,), ALLOWED),  # prctl PR_SET_NAME
     ((157, 167), (1, 0), REFUSED),
+    ((157, 167), (4, 0), REFUSED),
     ((0x40000000, 0x40000000), (), MISSING),
 ]
 

@@ -6,9 +6,10 @@ root, a user id of its own. Candidates and examiners live below different keeper
 
 What is not covered, besides the kernel itself: a guest cannot start other processes or programs,
 so candidates that need to will fail. It can learn that a file is there and how large it is, not
-what is in it. Files may exceed `scratch_bytes` for a tenth of a second. `/tmp` is not its own: its
-scratch folder is where `TMPDIR` says. Where there is no Landlock, a guest reads what every user of
-the container may read, and the tier says that it is not isolated.
+what is in it. Files may exceed `scratch_bytes` for a tenth of a second, and where root lacks
+CAP_SYS_PTRACE, as in a default container, files that were removed but are open are not counted.
+`/tmp` is not its own: its scratch folder is where `TMPDIR` says. Where there is no Landlock, a
+guest reads what every user of the container may read, and the tier says that it is not isolated.
 """
 
 import os
@@ -40,6 +41,7 @@ from proctor.sandbox.contents import (
 from proctor.sandbox.warm import Promise, Warm, on_this_host
 
 CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, SETGID, SETUID = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 7
+SYS_PTRACE = 1 << 19
 TRUNCATION_ABI = 3
 """From this ABI on Landlock keeps a guest from emptying files that it may read."""
 SIGNAL_ABI = 6
@@ -62,6 +64,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     """Capabilities that a guest keeps, to read an interpreter in a private folder."""
     watched: bool
     """Whether the kernel tells what processes use."""
+    sees_descriptors: bool
+    """Whether we may look at what files a guest has open."""
 
     @property
     def isolated(self) -> bool:
@@ -131,8 +135,13 @@ def find_means(interpreter: Interpreter) -> Means:
             f"the contained tier needs root with an interpreter that every user can read, or "
             f"Landlock {TRUNCATION_ABI} (Linux 6.2); here is Landlock {abi or 'missing'}"
         )
-    watched = load_below(os.getpid()) is not None
-    return Means(landlock=abi, own_user=own_user, kept=kept, watched=watched)
+    return Means(
+        landlock=abi,
+        own_user=own_user,
+        kept=kept,
+        watched=load_below(os.getpid()) is not None,
+        sees_descriptors=not own_user or rights & SYS_PTRACE != 0,
+    )
 
 
 def _users_exist() -> bool:
@@ -173,6 +182,7 @@ def _walls(means: Means) -> dict[str, str]:
     told = "watched" if means.watched else "not enforced"
     landlock = f"Landlock {means.landlock}"
     signals = f", {landlock}" if means.landlock >= SIGNAL_ABI else ""
+    unseen = "" if means.sees_descriptors else ", but not what it removed and holds open"
     user = "a user id of its own, " if means.own_user else ""
     one = "one capability: to read past file modes" if means.kept else "no capabilities"
     return {
@@ -182,7 +192,7 @@ def _walls(means: Means) -> dict[str, str]:
         "output_bytes": "watched",
         "processes": "seccomp: only one, with threads",
         "file_bytes": "rlimit",
-        "scratch_bytes": told,
+        "scratch_bytes": told + unseen,
         "open_files": "rlimit",
         "files": (
             f"{landlock}, read-only; that they are there is in sight"

@@ -11,7 +11,7 @@ import msgspec
 from proctor.errors import InputError, SandboxError
 from proctor.sandbox import MIB, Limits, seccomp
 from proctor.sandbox.box import ENVIRONMENT
-from proctor.sandbox.contents import ASK, INSIDE, Contents, Interpreter, Nest, boot
+from proctor.sandbox.contents import ASK, FILES, INSIDE, Contents, Interpreter, Nest, boot
 from proctor.sandbox.contents import namespaces as kernel_nest
 from proctor.sandbox.inside.ferry import KNOCK
 from proctor.sandbox.kernel import WALLS
@@ -22,8 +22,12 @@ NOBODY = "65534:65534"
 SPARE_BYTES, SPARE_PROCESSES = 256 * MIB, 16
 """What the keeper itself needs."""
 PLACE = "/tmp/box"  # noqa: S108  in a file system of the container's own
-NEEDED = frozenset({"unshare", "setns", "mount", "umount2", "sethostname", "memfd_create"})
+NEEDED = frozenset(
+    {"unshare", "setns", "mount", "umount2", "pivot_root", "sethostname", "memfd_create"}
+)
 """System calls that keepers make and guests may not."""
+SHOWN = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+"""What of an image is in sight."""
 READABLE = ("/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/lib", "/lib64", "/etc/ld.so.cache")
 FLAGS = (
     *("--network", "none", "--read-only", "--cap-drop", "ALL", "--user", NOBODY),
@@ -123,9 +127,13 @@ def profile() -> dict[str, Any]:
 def note(contents: Contents, *, namespaces: bool) -> tuple[dict[str, Any], Nest]:
     """Return what a container is told, and the nest of its guests."""
     home = "/tmp" if namespaces else f"{PLACE}/scratch"  # noqa: S108
+    prefix = contents.interpreter.prefix
     plan = {
         "namespaces": namespaces,
-        "masks": ["/proctor"],
+        "shown": [*SHOWN, *([] if prefix.startswith("/usr") else [prefix])],
+        "masks": [],
+        "files": FILES,
+        "root": "/tmp",  # noqa: S108
         "place": PLACE,
         "argv": boot(contents, ()),
         "environment": {**ENVIRONMENT, "HOME": home, "TMPDIR": home},
@@ -161,17 +169,18 @@ def _one_process(contents: Contents) -> Nest:
     )
 
 
-def promise(*, namespaces: bool) -> Promise:
-    """Return what containers hold their guests to."""
+def promise(refusal: str | None) -> Promise:
+    """Return what containers hold their guests to; `refusal` says why they have no namespaces."""
     walls = {
         **WALLS,
         "memory_bytes": "rlimit, each process; cgroup of the container, all together",
-        "files": "those of the image, read-only",
+        "files": "mount namespace, read-only, what the image has in /usr",
     }
-    if not namespaces:
+    if refusal is not None:
         walls |= {
             "processes": "seccomp: only one, with threads",
             "scratch_bytes": "tmpfs of the container",
-            "other processes": "a container for each candidate",
+            "files": "those of the image, read-only",
+            "other processes": f"a container for each candidate; no namespaces: {refusal}",
         }
     return Promise(tier="docker", isolated=True, walls=walls)

@@ -101,19 +101,19 @@ class Docker:
         self._warm: dict[tuple[int, int, int], Warm] = {}
 
     @cached_property
-    def _namespaces(self) -> bool:
-        """Whether namespaces can be made in a container here."""
+    def _refusal(self) -> str | None:
+        """Why no namespaces can be made in a container here; None if they can."""
         contents = Contents(interpreter=self._image.interpreter)
         try:
             docker_box(contents, self._image, Limits(), namespaces=True).close()
-        except SandboxError:
-            return False
-        return True
+        except SandboxError as error:
+            return str(error).splitlines()[-1]
+        return None
 
     def _under(self, limits: Limits) -> Warm:
         """Return boxes whose containers leave room for some limits."""
         key = (limits.memory_bytes, limits.scratch_bytes, limits.processes)
-        namespaces = self._namespaces
+        refusal = self._refusal
         with self._lock:
             if key not in self._warm:
                 self._warm[key] = Warm(
@@ -122,12 +122,12 @@ class Docker:
                         packages=[(name, "") for name in self._packages],
                     ),
                     lambda contents: docker_box(
-                        contents, self._image, limits, namespaces=namespaces
+                        contents, self._image, limits, namespaces=refusal is None
                     ),
-                    promise(namespaces=namespaces),
+                    promise(refusal),
                     mentioned=self._packages,
                     packages=[f"{name}=={self._image.packages[name]}" for name in self._packages],
-                    idle=IDLE if namespaces else 0,
+                    idle=IDLE if refusal is None else 0,
                 )
             return self._warm[key]
 

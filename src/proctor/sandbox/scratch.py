@@ -42,16 +42,24 @@ def _files(folder: str) -> Iterator[os.stat_result]:
 
 def _removed(keeper: int) -> int:
     """Return what files without a name take that a guest holds open."""
-    total = 0
-    for pid in children(keeper):
-        for fd in Path(f"/proc/{pid}/fd").iterdir():
-            try:
-                found = fd.stat()
-            except FileNotFoundError:
-                continue  # closed meanwhile
-            if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
-                total += _takes(found)
-    return total
+    found = (_opened(fd) for pid in children(keeper) for fd in _descriptors(pid))
+    return sum(_takes(file) for file in found if file and file.st_nlink == 0)
+
+
+def _descriptors(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/fd").iterdir())
+    except PermissionError:
+        return []  # root without CAP_SYS_PTRACE may not look, and the walls say so
+
+
+def _opened(fd: Path) -> os.stat_result | None:
+    """Return what is known of an open file; None if it is something else or may not be known."""
+    try:
+        found = fd.stat()
+    except (FileNotFoundError, PermissionError):
+        return None  # closed meanwhile, or likewise
+    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _takes(found: os.stat_result) -> int:

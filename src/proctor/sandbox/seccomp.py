@@ -211,7 +211,8 @@ CONDITIONS = (
     # signals by way of a descriptor: F_SETOWN, F_SETSIG, F_SETOWN_EX; FIOSETOWN, SIOCSPGRP, TIOCSTI
     Condition((72, 25), 1, (8, 10, 15), allowed=False),
     Condition((16, 29), 1, (0x8901, 0x8902, 0x5412), allowed=False),
-    Condition((157, 167), 0, (1,), allowed=False),  # PR_SET_PDEATHSIG: it dies with its keeper
+    # it dies with its keeper, and can be looked at: PR_SET_PDEATHSIG, PR_SET_DUMPABLE
+    Condition((157, 167), 0, (1, 4), allowed=False),
 )
 
 

@@ -50,14 +50,12 @@ def build(plan: dict[str, Any]) -> None:
 
 
 def settle(plan: dict[str, Any]) -> None:
-    """Make a box of a container, whose root is fit for candidates except for what is masked."""
+    """Make a box inside a container, of those of the paths in `shown` that the container has."""
     if plan["namespaces"]:
-        user, group = os.getuid(), os.getgid()
-        linux.unshare(linux.NEWUSER | ALL)
-        linux.map_user(0, user, group)
-        linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
-        _mask("", plan["masks"])
-        _move_in(plan)
+        found = [path for path in plan["shown"] if os.path.exists(path)]
+        links = {path[1:]: os.readlink(path) for path in found if os.path.islink(path)}
+        binds = [(path, path) for path in found if not os.path.islink(path)]
+        build({**plan, "binds": binds, "links": links})
     os.mkdir(plan["place"])
     os.execve(plan["argv"][0], plan["argv"], plan["environment"])
 
@@ -95,7 +93,8 @@ def _make_root(plan: dict[str, Any]) -> None:
     linux.mount("box", root, "tmpfs", flags, "size=16m,mode=755")
     for source, target in plan["binds"]:
         _bind(source, root + target)
-    _mask(root, plan["masks"])
+    for target in plan["masks"]:
+        linux.mount("nothing", root + target, "tmpfs", flags | linux.READ_ONLY, "size=4k,mode=755")
     for target, text in plan["files"].items():
         _write(root + target, text)
     for name in DEVICES:
@@ -112,12 +111,6 @@ def _make_root(plan: dict[str, Any]) -> None:
     linux.unmount("/old")
     os.rmdir("/old")
     linux.mount(None, "/", None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | flags)
-
-
-def _mask(root: str, targets: list[str]) -> None:
-    flags = linux.NOSUID | linux.NODEV | linux.READ_ONLY
-    for target in targets:
-        linux.mount("nothing", root + target, "tmpfs", flags, "size=4k,mode=755")
 
 
 def _bind(source: str, target: str, *, device: bool = False) -> None:
