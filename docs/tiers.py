@@ -72,7 +72,8 @@ def _page(ran: Mapping[str, Ran], missing: Mapping[str, str]) -> Iterator[str]:
     yield "\n## Programs that landed where they should\n"
     yield from _classes(ran)
     yield "\nA program that lands elsewhere has not always won: an attack that ends with an"
-    yield "exception was stopped, too. These are all of them:\n"
+    yield "exception was stopped, too, and what an image of the docker tier lacks cannot be used"
+    yield "there. These are all of them:\n"
     for tier, one in ran.items():
         yield from _strays(tier, one.findings)
 

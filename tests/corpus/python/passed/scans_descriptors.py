@@ -13,7 +13,7 @@ def attack():
             found.append((fd, os.readlink(f"/proc/self/fd/{fd}")))
         except OSError:
             pass
-    own = ("pipe:", "socket:", "/dev/null")  # standard streams and its own border, nothing of ours
+    own = ("pipe:", "socket:", "/dev/null", "/null")  # its streams and its border, nothing of ours
     return len(found) > 4 or [place for _, place in found if not place.startswith(own)]
 
 
