@@ -144,3 +144,32 @@ def test_the_kernel_tells_of_a_whole_tree():
         process.wait()
     assert load_below(process.pid) is None
     assert load.memory_bytes > 1_000_000
+
+
+def test_what_a_guest_waited_counts_when_it_is_gone(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(0.9, delay=0.5, cpu=0.4)
+    assert watch.expired() is None
+    machine.now += 0.2
+    machine.load = Load(0.0, 0.0, 1, 0)  # its children live on, and have not waited
+    assert watch.expired() is None
+    machine.now += 0.5
+    assert watch.expired() == "wall"
+
+
+def test_a_guest_that_is_no_more_has_ended_in_time(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.now += 1.5
+    machine.load = Load(0.0, 0.0, 0, 0)
+    assert watch.expired() is None
+    machine.now += 30
+    assert watch.expired() == "wall", "but not for ever"
+
+
+def test_a_new_lap_begins_without_the_waits_of_the_last(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(5, delay=4.5)
+    assert watch.expired() is None
+    watch.lap()
+    machine.passes(1.1)
+    assert watch.expired() == "wall"

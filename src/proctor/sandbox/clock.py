@@ -101,6 +101,7 @@ class Stopwatch:
     def lap(self) -> None:
         """Begin anew for the next case: the limits count from here."""
         self._lap = self.passed
+        self._delay = 0.0
         load = self._look()
         if load is not None:
             self._delay_at_start, self._cpu_at_start = load.delay_seconds, load.cpu_seconds
@@ -124,7 +125,8 @@ class Stopwatch:
         cpu = 0.0
         if load is not None:
             self.exact = True
-            self._delay = load.delay_seconds - self._delay_at_start
+            # what a guest waited goes from sight with it, but it did wait
+            self._delay = max(self._delay, load.delay_seconds - self._delay_at_start)
             cpu = load.cpu_seconds - self._cpu_at_start
             if load.processes > self._limits.processes:
                 return "processes"
@@ -134,7 +136,9 @@ class Stopwatch:
                 return "scratch"
         if cpu >= self._limits.cpu_seconds:
             return "cpu"
-        if passed - self._delay >= self._limits.wall_seconds:
+        # a guest that is no more has ended in time: the keeper is about to say so
+        alive = load is None or load.processes > 0
+        if alive and passed - self._delay >= self._limits.wall_seconds:
             return "cpu" if cpu > self._limits.wall_seconds / 2 else "wall"
         if passed >= max(BACKSTOP_FACTOR * self._limits.wall_seconds, BACKSTOP_SECONDS):
             return "starved" if self._delay > passed / 2 else "wall"
