@@ -56,7 +56,7 @@ CLASSES = {
 
 KINDS: dict[str, Tests] = {
     "plain": Assertions(targets=["double(1) == 2", "assert double(21) == 42", "double(-3) == -6"]),
-    "examined": Assertions(targets=["abs(double(0.5) - 1.0) < 1e-9", "double(21) == 42"]),
+    "examined": Assertions(targets=["1e-9 > abs(double(0.5) - 1.0)", "double(21) == 42"]),
     "check": CheckFunction(
         code="def check(candidate):\n"
         "    for x in (1, 21, -3):\n"

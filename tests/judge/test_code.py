@@ -357,6 +357,7 @@ def test_one_at_a_time_a_candidate_cannot_look_ahead(sandbox):
     ("target", "method"),
     [
         ("abs(f(1) - 2) < 1e-9", "def __sub__(self, other): return 0"),
+        ("1e-9 > abs(f(1) - 2)", "def __sub__(self, other): return 0"),
         ("abs(2 - f(1)) < 1e-9", "def __rsub__(self, other): return 0"),
         ("f(1).bit_length() == 2 or f(1).conjugate() + 1 == 3", "def __getattr__(self, name): return lambda *a: Lie()\n    def __add__(self, other): return 3"),
         ("f(1).__add__(1) == 3", "def __getattribute__(self, name): return lambda *a: 3"),
@@ -385,3 +386,19 @@ def test_objects_that_the_reference_has_too_may_be_told_anything(sandbox):
         canonical_solution=source,
     )
     assert isinstance(CodeJudge(sandbox).judge(task, Program(source=source)).verdict, Passed)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["2", "2.5", "3", "True", "2 + 0j", "'2'", "None", "[2]", "float('nan')", "10**400",
+     "__import__('fractions').Fraction(9, 4)", "__import__('decimal').Decimal(2)", "{1: 2}", "{2}",
+     "__import__('collections').Counter('aa')", "1 / 0", "object()"],
+)  # fmt: skip
+def test_near_a_number_means_the_same_here_and_in_an_examiner(judge, value):
+    source = f"def f():\n    return {value}\n"
+    for near, examined in (
+        ("abs(f() - 2) < 0.5", "0.5 > abs(f() - 2)"),
+        ("abs(f() - 2) <= 0.5", "0.5 >= abs(f() - 2)"),
+    ):
+        here, there = verdict_of(judge, source, near), verdict_of(judge, source, examined)
+        assert here.verdict.bucket == there.verdict.bucket

@@ -31,7 +31,7 @@ PLAIN = Task(
 EXAMINED = Task(
     task_id="examined",
     entry_point="f",
-    tests=Assertions(targets=["abs(f(1) - 2) < 1e-6"]),
+    tests=Assertions(targets=["1e-6 > abs(f(1) - 2)"]),
     limits=LIMITS,
 )
 STDIN = Task(task_id="stdin", tests=StdinCases(inputs=["1\n"], outputs=["2\n"]), limits=LIMITS)

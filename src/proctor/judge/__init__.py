@@ -31,7 +31,7 @@ from proctor.verdict import Bucket, Failed, Passed, Unscored, Verdict, decide
 
 PROBES = [
     Task(task_id="probe", entry_point="probe", tests=Assertions(targets=[target]))
-    for target in ("probe(20) == 41", "abs(probe(1) - 3) < 1")
+    for target in ("probe(20) == 41", "max(probe(1), 0) == 3")
 ]
 """One that is compared here, and one that needs an examiner."""
 PROBE_PROGRAM = Program(source="def probe(n):\n    return 2 * n + 1\n")

@@ -1,4 +1,4 @@
-"""Tests that are nothing but `call == literal`, found by their syntax tree.
+"""Tests that are nothing but `call == literal`, or near a number, found by their syntax tree.
 
 Such tests need no examiner: the supervisor sends the calls and compares the answers itself, with
 the same meaning that the test code has. Nothing of a benchmark is ever evaluated here; literals
@@ -10,7 +10,7 @@ import ast
 import builtins
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -18,9 +18,10 @@ from proctor.extraction.syntax import parse
 from proctor.sandbox.inside.values import literal_set
 from proctor.task import Assertions, CheckFunction, Task
 
-Relation = Literal["equals", "is", "true", "false"]
+Relation = Literal["equals", "is", "true", "false", "near", "within"]
 
 MAX_FOLDED = 10_000
+MAX_POWER = 64
 _FOLDS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -28,6 +29,7 @@ _FOLDS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
 }
 _EMPTY = {"set": set, "list": list, "tuple": tuple, "dict": dict, "frozenset": frozenset}
 
@@ -42,6 +44,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     kwargs: dict[str, Any]
     relation: Relation = "equals"
     expected: Any = None
+    tolerance: float = 0.0
+    """How far from the expected number it may be: less than that, or `within` so much."""
 
 
 class NotPlainError(Exception):
@@ -107,26 +111,15 @@ def _asserts(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
                 yield test
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
+            case ast.Expr(value=ast.Name(id=name)) if hasattr(builtins, name):
+                pass  # a `print` that nobody called
             case _:
                 raise NotPlainError
 
 
 def _case(index: int, test: ast.expr, names: set[str] | None, target: str | None) -> Case:
-    relation: Relation = "equals"
-    expected: Any = None
-    call = test
-    match test:
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            call, expected = left, constant(right)
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=value)]):
-            if value is not None and not isinstance(value, bool):
-                raise NotPlainError
-            call, relation, expected = left, "is", value
-        case ast.UnaryOp(op=ast.Not(), operand=call):
-            relation = "false"
-        case ast.Call():
-            relation = "true"
-    match call:
+    claim = _claim(test, names)
+    match claim.call:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
             if not _is_candidates(name, names):
                 raise NotPlainError
@@ -139,9 +132,52 @@ def _case(index: int, test: ast.expr, names: set[str] | None, target: str | None
         target=target or name,
         args=[constant(argument) for argument in args],
         kwargs={str(keyword.arg): constant(keyword.value) for keyword in keywords},
-        relation=relation,
-        expected=expected,
+        relation=claim.relation,
+        expected=claim.expected,
+        tolerance=claim.tolerance,
     )
+
+
+class _Claim(NamedTuple):
+    """What a test says of a call."""
+
+    call: ast.expr
+    relation: Relation
+    expected: Any = None
+    tolerance: float = 0.0
+
+
+def _claim(test: ast.expr, names: set[str] | None) -> _Claim:
+    match test:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            return _Claim(left, "equals", constant(right))
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=value)]):
+            if value is None or isinstance(value, bool):
+                return _Claim(left, "is", value)
+        case ast.Compare(left=ast.Call(ast.Name("abs"), [ast.BinOp(left, ast.Sub(), right)], [])):
+            if not _is_candidates("abs", names):
+                return _Claim(left, *_closeness(test, right))
+        case ast.UnaryOp(op=ast.Not(), operand=call):
+            return _Claim(call, "false")
+        case ast.Call():
+            return _Claim(test, "true")
+    raise NotPlainError
+
+
+def _closeness(test: ast.Compare, expected: ast.expr) -> tuple[Relation, float, float]:
+    match test:
+        case ast.Compare(ops=[ast.Lt()], comparators=[most]):
+            return "near", _number(expected), _number(most)
+        case ast.Compare(ops=[ast.LtE()], comparators=[most]):
+            return "within", _number(expected), _number(most)
+    raise NotPlainError
+
+
+def _number(node: ast.expr) -> float:
+    number = constant(node)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise NotPlainError
+    return number
 
 
 def _is_candidates(name: str, names: set[str] | None) -> bool:
@@ -178,6 +214,8 @@ def _fold(fold: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         number = abs(side) if isinstance(side, (int, float)) else 0
         if size > MAX_FOLDED or number > 1 << 64:
             raise NotPlainError
+    if fold is operator.pow and not (isinstance(right, int) and 0 <= right <= MAX_POWER):
+        raise NotPlainError
     sized = [side for side in (left, right) if not isinstance(side, (int, float))]
     counts = [side for side in (left, right) if isinstance(side, int)]
     if sized and counts and len(sized[0]) * counts[0] > MAX_FOLDED:
