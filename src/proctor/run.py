@@ -4,8 +4,9 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import cycle
+from queue import SimpleQueue
 from typing import Literal
 
 import msgspec
@@ -162,21 +163,30 @@ def grade_all(
     stop = stop or threading.Event()
     tasks = {task.task_id: task for task in benchmark.tasks}
     running: set[Future[Receipt]] = set()
+    done: SimpleQueue[Future[Receipt]] = SimpleQueue()
     patient = True
+
+    def next_done() -> Iterator[Receipt]:
+        future = done.get()
+        running.discard(future)
+        if not future.cancelled():
+            yield future.result()
+
     pool = graders(workers)
     try:
         for completion in completions:
             if len(running) >= 2 * workers:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                yield from next_done()
             if stop.is_set():
                 break
-            running.add(pool.submit(grader.grade, tasks[completion.task_id], completion))
+            future = pool.submit(grader.grade, tasks[completion.task_id], completion)
+            running.add(future)
+            future.add_done_callback(done.put)
         while running:
             if stop.is_set():
-                running = {future for future in running if not future.cancel()}
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+                for future in list(running):
+                    future.cancel()
+            yield from next_done()
     except KeyboardInterrupt:
         patient = False
         raise

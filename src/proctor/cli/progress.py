@@ -1,6 +1,7 @@
 """A bar on stderr: how many are done, how fast, how they came out, how long it will take."""
 
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,8 @@ SHORT = {
     Outcome.TIMEOUT: "timeout",
     Outcome.ERROR: "error",
 }
+REDRAW_SECONDS = 0.1
+"""Thousands of receipts a second are not worth a picture each."""
 
 
 class Bar:
@@ -38,6 +41,8 @@ class Bar:
         )
         self._task = self._progress.add_task("grading", total=None, rate="", outcomes="")
         self._counts: Counter[str] = Counter()
+        self._done = 0
+        self._shown = 0.0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -49,20 +54,28 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._show()
         self._progress.stop()
 
     def begin(self, total: int, done: int, path: Path) -> None:
         """Learn how much there is to do, and where it is written."""
         del path
+        self._done = done
         self._progress.update(self._task, total=total, completed=done)
 
     def watch(self, receipt: Receipt) -> None:
         """Count one receipt."""
         self._counts["unscored" if receipt.outcome is None else SHORT[receipt.outcome]] += 1
+        self._done += 1
+        if time.monotonic() >= self._shown + REDRAW_SECONDS:
+            self._show()
+
+    def _show(self) -> None:
+        self._shown = time.monotonic()
         speed = self._progress.tasks[0].speed
         self._progress.update(
             self._task,
-            advance=1,
+            completed=self._done,
             rate="" if speed is None else f"{speed:.0f}/s",
             outcomes=" ".join(f"{word} {n}" for word, n in self._counts.most_common()),
         )

@@ -62,6 +62,8 @@ for name in bundle["preload"]:
     except ImportError:
         pass
 from inside.keeper import keep
+from inside.roles import rehearse
+rehearse()
 control = int(sys.argv[1])
 name, how = bundle["nest"]
 how["filter_code"] = bytes.fromhex(how["filter_code"])
