@@ -241,10 +241,12 @@ def test_two_processes_on_one_folder(files: Path, watched: list[subprocess.Popen
     process = start(*SLOW)
     watched.append(process)
     wait_for(lambda: len(receipts()) >= 1)
+    process.send_signal(signal.SIGSTOP)  # it must not be done before the others have tried
     for more in ((), ("--fresh",)):
         second = subprocess.run(command(*SLOW, *more), capture_output=True, text=True, check=False)
         assert second.returncode == 2
         assert second.stderr.splitlines()[-1] == "proctor: run is in use by another process"
+    process.send_signal(signal.SIGCONT)
     process.communicate(timeout=60)
     assert process.returncode == 0
     each_once(TASKS)
