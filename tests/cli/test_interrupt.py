@@ -231,6 +231,8 @@ def test_ctrl_c_before_it_begins(files: Path, watched: list[subprocess.Popen[str
         return True
 
     wait_for(is_read)
+    # Between opening and reading Python would hear the signal only after what it reads.
+    wait_for(lambda: "pipe_read" in Path(f"/proc/{process.pid}/wchan").read_text())
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     os.close(ends[0])
