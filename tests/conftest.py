@@ -83,7 +83,10 @@ def descendants(pid: int) -> set[int]:
     while pending:
         current = pending.pop()
         for task in Path(f"/proc/{current}/task").glob("*/children"):
-            children = {int(child) for child in task.read_text().split()}
+            try:
+                children = {int(child) for child in task.read_text().split()}
+            except OSError:
+                continue  # a thread, or a process, that is no more
             found |= children
             pending += children
     return found

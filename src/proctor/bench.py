@@ -23,6 +23,7 @@ from proctor.program import Program
 from proctor.run import graders
 from proctor.sandbox import MIB, Sandbox
 from proctor.sandbox.choose import open_sandbox
+from proctor.sandbox.clock import children
 from proctor.task import Assertions, StdinCases, Task
 from proctor.verdict import Passed
 
@@ -186,14 +187,12 @@ def _timed(
 
 def _private_bytes() -> int:
     """Return the memory that all our child processes share with nobody."""
-    page, total, pending = os.sysconf("SC_PAGESIZE"), 0, [os.getpid()]
+    page, total, pending = os.sysconf("SC_PAGESIZE"), 0, children(os.getpid())
     while pending:
         pid = pending.pop()
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            pending += map(int, task.read_text().split())
-        if pid != os.getpid():
-            _, resident, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
-            total += (resident - shared) * page
+        pending += children(pid)
+        _, resident, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
+        total += (resident - shared) * page
     return total
 
 

@@ -173,3 +173,16 @@ def test_a_new_lap_begins_without_the_waits_of_the_last(machine):
     watch.lap()
     machine.passes(1.1)
     assert watch.expired() == "wall"
+
+
+def test_who_makes_and_ends_threads_all_the_time_hides_nothing():
+    code = (
+        "import threading\nprint(1, flush=True)\n"
+        "while True:\n    t = threading.Thread(target=lambda: None); t.start(); t.join()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        looks = [load_below(os.getpid()) for _ in range(300)]
+        process.kill()
+    assert all(load is not None and load.processes >= 1 for load in looks)

@@ -57,12 +57,14 @@ def load_below(keeper: int) -> Load | None:
 
 
 def children(pid: int) -> list[int]:
-    """Return the children of a process."""
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_bytes().split()
-    ]
+    """Return the children of a process, whichever of its threads started them."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            found += map(int, (task / "children").read_bytes().split())
+        except OSError:
+            continue  # the thread is no more: a process that makes and ends many hides nothing
+    return found
 
 
 def _read(path: str) -> bytes:
