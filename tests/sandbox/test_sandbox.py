@@ -170,10 +170,10 @@ def test_many_at_once_do_not_disturb_one_another(sandbox):
     assert results == {n: f"{n}\n".encode() for n in range(6)}
 
 
-def test_repeated_runs_know_nothing_of_one_another(sandbox):
-    runs = sandbox.repeat(
-        Program(source="import os\nprint(input(), os.listdir('.'))\nopen('left', 'w')\n"), QUICK
-    )
+@pytest.mark.parametrize("times", [1, 4], ids=["as it stands", "compiled"])
+def test_repeated_runs_know_nothing_of_one_another(sandbox, times):
+    source = "import os\nprint(input(), os.listdir('.'))\nopen('left', 'w')\n"
+    runs = sandbox.repeat(Program(source=source), QUICK, times=times)
     try:
         assert runs.run(b"1", 1000).stdout == b"1 ['main.py']\n"
         assert runs.run(b"2", 1000).stdout == b"2 ['main.py']\n"

@@ -32,9 +32,8 @@ def selftest(
 
     settings = load_settings()
     trials = chosen_trials(topics, quick=quick)
-    o.sandbox_for(
-        sandbox, None, python, None, settings
-    ).close()  # warns, or refuses before the others
+    # warns, or refuses before the others do
+    o.sandbox_for(sandbox, None, python, None, settings).close()
     with Steps("selftest", len(trials)) as steps:
         findings = run_all(
             lambda: open_sandbox(sandbox or settings.sandbox, python),

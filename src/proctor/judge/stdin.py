@@ -28,7 +28,7 @@ def run_cases(
     """Run every case, or up to the first that fails if early stop is asked for."""
     tests: list[TestResult] = []
     executions: list[Execution] = []
-    runs = sandbox.repeat(program, limits) if len(cases.inputs) > 1 else None
+    runs = sandbox.repeat(program, limits, times=len(cases.inputs))
     try:
         for index, (given, expected) in enumerate(zip(cases.inputs, cases.outputs, strict=True)):
             last = tests[-1] if tests else None
@@ -37,18 +37,12 @@ def run_cases(
             elif sum(test.seconds or 0 for test in tests) >= task_seconds:
                 tests.append(OUT_OF_TIME.result(index))
             else:
-                stdin, most = given.encode(), output_limit(limits, expected)
-                if runs is None:  # compiling apart would not pay
-                    bounds = msgspec.structs.replace(limits, output_bytes=most)
-                    executions.append(sandbox.run(program, bounds, stdin))
-                else:
-                    executions.append(runs.run(stdin, most))
+                executions.append(runs.run(given.encode(), output_limit(limits, expected)))
                 tests.append(judge_case(index, expected, executions[-1], profile))
             if early_stop and not tests[-1].passed:
                 break
     finally:
-        if runs is not None:
-            runs.close()
+        runs.close()
     return Findings(tests=tests, executions=executions, clock=sandbox.enforcement().clock)
 
 

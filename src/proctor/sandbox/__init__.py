@@ -173,8 +173,8 @@ class Sandbox(Protocol):
         """Run one program once, in an empty scratch folder."""
         ...
 
-    def repeat(self, program: "Program", limits: Limits) -> Runs:
-        """Prepare one program for many runs."""
+    def repeat(self, program: "Program", limits: Limits, *, times: int) -> Runs:
+        """Prepare one program for so many runs."""
         ...
 
     def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> "Exchanged":

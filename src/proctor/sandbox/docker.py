@@ -139,9 +139,9 @@ class Docker:
         """Run one program once, in an empty scratch folder."""
         return self._under(limits).run(program, limits, stdin)
 
-    def repeat(self, program: Program, limits: Limits) -> BoxRuns:
-        """Prepare one program for many runs."""
-        return self._under(limits).repeat(program, limits)
+    def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
+        """Prepare one program for so many runs."""
+        return self._under(limits).repeat(program, limits, times=times)
 
     def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
         """Have a fresh guest answer requests that are all known."""

@@ -163,6 +163,13 @@ CHECKS = (
         "print(open('/proc/{pid}/environ', 'rb').read() and 1)",
         lambda e: e.ending == Exited(1),
     ),
+    Check(
+        "system calls are few",
+        "system calls",
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "print(libc.unshare(1 << 28), ctypes.get_errno())",  # a user namespace of its own
+        lambda e: e.stdout == b"-1 1\n",
+    ),
 )
 
 

@@ -81,6 +81,7 @@ class Portable:
                 "files": "not enforced",
                 "network": "not enforced",
                 "other processes": "not enforced",
+                "system calls": "not enforced",
             },
             toolchains={"python": f"python {box.version.split()[0]}"},
             packages=with_versions(self._names, look_at(self._python).sites),
@@ -101,10 +102,10 @@ class Portable:
         finally:
             box.close()
 
-    def repeat(self, program: Program, limits: Limits) -> BoxRuns:
-        """Prepare one program for many runs."""
+    def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
+        """Prepare one program for so many runs."""
         box = self._box()
-        return BoxRuns(box, program, limits, finally_=box.close)
+        return BoxRuns(box, program, limits, times, finally_=box.close)
 
     def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
         """Have a fresh guest answer requests that are all known."""

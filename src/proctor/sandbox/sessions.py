@@ -33,23 +33,26 @@ class BoxRuns:
     """One program, compiled once, run again and again, each time as if for the first."""
 
     def __init__(
-        self, box: Box, program: Program, limits: Limits, finally_: Callable[[], None]
+        self, box: Box, program: Program, limits: Limits, times: int, finally_: Callable[[], None]
     ) -> None:
+        """Take a box for so many runs; for a single one it is not worth compiling apart."""
         self._box = box
         self._program = program
         self._limits = limits
         self._finally = finally_
+        self._compile = times > 1
         self._compiled: Execution | None = None
 
     def run(self, stdin: bytes, output_bytes: int) -> Execution:
         """Run it once, in an empty scratch folder."""
-        if self._compiled is None:
+        if self._compile and self._compiled is None:
             self._compiled = compile_in(self._box, self._program, self._limits)
-        if self._compiled.ending != Exited(0):
+        if self._compiled is not None and self._compiled.ending != Exited(0):
             return self._compiled
         limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
+        code = b"" if self._compiled is None else self._compiled.stdout
         self._box.wipe()
-        return run_in(self._box, self._program, limits, stdin, code=self._compiled.stdout)
+        return run_in(self._box, self._program, limits, stdin, code=code)
 
     def close(self) -> None:
         """Give the box back."""

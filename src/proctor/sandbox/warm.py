@@ -100,11 +100,11 @@ class Warm:
         finally:
             pool.give_back(box)
 
-    def repeat(self, program: Program, limits: Limits) -> BoxRuns:
-        """Prepare one program for many runs."""
+    def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
+        """Prepare one program for so many runs."""
         pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
         box = pool.take()
-        return BoxRuns(box, program, limits, finally_=lambda: pool.give_back(box))
+        return BoxRuns(box, program, limits, times, finally_=lambda: pool.give_back(box))
 
     def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
         """Have a fresh guest answer requests that are all known."""
