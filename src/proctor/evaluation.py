@@ -129,7 +129,7 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         model=plan.model.name,
         sampling=plan.sampling,
         limits=plan.limits,
-        compare=rules.compare,
+        compare=rules.compare if rules.checker is None else _checker_name(rules.checker),
         early_stop=rules.early_stop,
         max_tests=rules.max_tests,
         extract=options.extract,
@@ -140,6 +140,10 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
     )
+
+
+def _checker_name(code: str) -> str:
+    return f"checker {hashlib.sha256(code.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def new_folder(manifest: Manifest) -> Path:

@@ -40,6 +40,8 @@ class CallCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     compare: Compare | None = None
     compare_argument: int | None = None
     """Compare this argument after the call instead of the returned value."""
+    max_tests: int | None = None
+    """Run only so many cases, those with the longest inputs first."""
 
 
 class StdinCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="stdin"):
@@ -49,6 +51,8 @@ class StdinCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", ta
     outputs: Sequence[str]
     setup: str = ""
     compare: Compare | None = None
+    max_tests: int | None = None
+    """Run only so many cases, those with the longest inputs first."""
 
 
 class UnitTests(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="unittest"):
@@ -80,6 +84,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     """Refuse the imports and calls of the denylist to the candidate's own code."""
     one_at_a_time: bool = False
     """Send a call only when the one before is answered: a candidate cannot look ahead."""
+    date: str | None = None
+    """When the problem was published, as 2024-08-31."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -87,6 +93,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     task_id: str
     prompt: str = ""
+    preamble: str = ""
+    """Code that its publisher's harness puts in front of every program: imports, helpers."""
     entry_point: str | None = None
     tests: Tests
     language: str = "python"

@@ -11,9 +11,11 @@ import msgspec
 import typer
 
 from proctor.benchmarks import TABLE, is_pinned, load
-from proctor.errors import InputError
+from proctor.errors import InputError, boundary
 from proctor.judge import Rules
-from proctor.judge.compare import profile
+from proctor.judge.checker import trouble_with
+from proctor.judge.compare import KNOWN, profile
+from proctor.lines import MAX_LINE
 from proctor.report.text import safe
 from proctor.run import Options
 from proctor.sandbox import Limits, Sandbox
@@ -65,7 +67,9 @@ Packages = Annotated[
 ]
 CompareName = Annotated[
     str | None,
-    typer.Option("--compare", help="Comparator: exact, tiered, validator, float(abs,rel)."),
+    typer.Option(
+        "--compare", help=f"How outputs are compared: {KNOWN}, or checker:FILE of Python."
+    ),
 ]
 MaxTests = Annotated[int | None, typer.Option(min=1, help="Run at most so many cases a task.")]
 EarlyStop = Annotated[bool, typer.Option("--early-stop", help="Stop at the first failed test.")]
@@ -172,7 +176,10 @@ def grading(
     max_tests: int | None,
 ) -> Options:
     """Gather what decides how samples are graded."""
-    if compare is not None:
+    checker = None
+    if compare is not None and compare.startswith("checker:"):
+        checker, compare = read_checker(compare.removeprefix("checker:")), None
+    elif compare is not None:
         try:
             profile(compare, default="exact")
         except InputError as error:
@@ -182,8 +189,22 @@ def grading(
         preamble=preamble.value,
         reuse=not no_reuse,
         workers=workers_for(workers, settings, benchmark),
-        rules=Rules(early_stop=early_stop, compare=compare, max_tests=max_tests),
+        rules=Rules(early_stop=early_stop, compare=compare, checker=checker, max_tests=max_tests),
     )
+
+
+def read_checker(file: str) -> str:
+    """Read the code of a checker that --compare names."""
+    with boundary(InputError, f"--compare checker:{file}"), Path(file).open("rb") as opened:
+        content = opened.read(MAX_LINE)
+    try:
+        code = content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"--compare checker:{file}: not UTF-8: {error}") from None
+    trouble = trouble_with(code)
+    if trouble is not None:
+        raise InputError(f"--compare checker:{file}: {trouble}")
+    return code
 
 
 def sandbox_for(

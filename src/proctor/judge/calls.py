@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.judge.checker import WRONG, Accept
 from proctor.judge.reduce import Case
 from proctor.judge.stdin import OUT_OF_TIME
 from proctor.judge.supervisor import (
@@ -58,8 +59,11 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     right: bytes | None
 
 
-def question(case: Case, argument: int | None = None) -> Question:
-    """Encode a case once; it is asked of every sample."""
+def question(case: Case, argument: int | None = None, *, only_equal: bool = True) -> Question:
+    """Encode a case once; it is asked of every sample.
+
+    Where not only what is equal is right, or even that is not, the answer has to be looked at.
+    """
     message: dict[str, Any] = {
         "f": case.target,
         "a": pack(list(case.args)),
@@ -69,7 +73,7 @@ def question(case: Case, argument: int | None = None) -> Question:
     if argument is not None:
         message["g"] = argument
     right = None
-    if case.relation == "equals":
+    if case.relation == "equals" and only_equal:
         right = _right(case.expected)
     number = case.index + 1
     return Question(case=case, request=frames.pack(frames.CALL, number, dump(message)), right=right)
@@ -81,9 +85,6 @@ def _right(expected: Any) -> bytes | None:
     except (CannotCross, TooLarge):
         return None
     return None if b"NaN" in right else right  # which is not equal to itself
-
-
-Compare = Callable[[Any, Any], bool]
 
 
 def holds(case: Case, got: Any) -> bool:
@@ -140,7 +141,7 @@ def judge_all(
 
 
 def settle(
-    source: Source, question: Question, compare: Compare | None = None
+    source: Source, question: Question, accept: Accept | None = None
 ) -> tuple[TestResult, bool]:
     """Wait for one answer and judge it."""
     index = question.case.index
@@ -156,18 +157,26 @@ def settle(
     case = question.case
     if opaque and case.relation not in ("equals", "is"):
         raise NeedsExaminerError
-    passed = compare(case.expected, got) if compare else holds(case, got)
-    if passed:
+    if accept is not None:
+        complaint = accept(given(case), case.expected, got)
+    else:
+        complaint = None if holds(case, got) else WRONG
+    if complaint is None:
         return TestResult(index=index, passed=True), opaque
     result = TestResult(
         index=index,
         passed=False,
         bucket=Bucket.WRONG_ANSWER,
-        detail="wrong answer",
+        detail=complaint,
         expected=case.relation if case.relation in ("true", "false") else show(case.expected),
         got=show(got),
     )
     return result, opaque
+
+
+def given(case: Case) -> list[Any]:
+    """Return what a call was given, as a checker sees it: named arguments are a dict at the end."""
+    return [*case.args, *([case.kwargs] if case.kwargs else [])]
 
 
 def read_value(frame: Frame, hashed: int) -> tuple[Any, bool]:
@@ -198,11 +207,11 @@ class Calls:
     A candidate that does not survive a case is started afresh for the next one.
     """
 
-    def __init__(self, sandbox: Sandbox, program: Program, task: Task, compare: Compare) -> None:
+    def __init__(self, sandbox: Sandbox, program: Program, task: Task, accept: Accept) -> None:
         self._sandbox = sandbox
         self._program = program
         self._task = task
-        self._compare = compare
+        self._accept = accept
         self._candidate: Candidate | None = None
         self._executions: list[Execution] = []
 
@@ -232,7 +241,7 @@ class Calls:
         before = clock.passed
         try:
             candidate.guest.send(question.request)
-            result = settle(candidate, question, self._compare)[0]
+            result = settle(candidate, question, self._accept)[0]
         except Gone as end:
             self._put_down(polite=False)
             result = end.result(question.case.index)

@@ -32,7 +32,7 @@ GIB = 1024 * MIB
 
 Tier = Literal["kernel", "docker", "contained", "portable"]
 Clock = Literal["cpu", "wall"]
-Role = Literal["candidate", "examiner", "together"]
+Role = Literal["candidate", "examiner", "checker", "together"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ MODULES = (
     *("keeper", "linux"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
-EXAMINERS = ("standins", "examiner", "unit", "together")
+EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 """Files that live in boxes with test code only."""
 
 PRELOADED = (
