@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         run_candidate,
         score_code_exec,
     )
-    from proctor.drop_in.rows import process_input_output
+    from proctor.benchmarks.contests import process_input_output
     from proctor.drop_in.scores import validate_results
     from proctor.drop_in.text import (
         extract_code,
@@ -39,7 +39,7 @@ _HOMES = {
         "run_candidate",
         "score_code_exec",
     ),
-    "proctor.drop_in.rows": ("process_input_output",),
+    "proctor.benchmarks.contests": ("process_input_output",),
     "proctor.drop_in.scores": ("validate_results",),
     "proctor.drop_in.text": (
         "extract_code",

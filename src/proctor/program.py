@@ -51,7 +51,9 @@ from itertools import (
     accumulate, chain, combinations, combinations_with_replacement, count, cycle, groupby, islice,
     pairwise, permutations, product, repeat, starmap, takewhile, zip_longest,
 )
-from math import ceil, comb, factorial, floor, gcd, inf, isqrt, lcm, log, log2, pi, prod, sqrt
+from math import (
+    ceil, comb, factorial, floor, gcd, inf, isqrt, lcm, log, log10, log2, pi, prod, sqrt,
+)
 from operator import attrgetter, itemgetter
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import (

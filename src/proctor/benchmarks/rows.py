@@ -1,0 +1,48 @@
+"""Rows of benchmark files: lines, the elements of one array, or what one object holds by id."""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from proctor.errors import InputError
+from proctor.lines import BOM, MAX_ARRAY, Line, open_bytes, read_lines
+
+
+def read_rows(path: Path) -> Iterator[Line]:
+    """Yield the rows of a file, each where it stands."""
+    lines = read_lines(path)
+    first = next(lines, None)
+    if first is None:
+        return
+    if first.unit == "line" and first.text == b"{":  # an object over many lines
+        yield from _entries(Line(path, 1, _content(path), "object")) or ()
+        return
+    entries = _entries(first) if first.unit == "line" else None
+    yield from chain([first], lines) if entries is None else entries
+
+
+def _entries(whole: Line) -> list[Line] | None:
+    """Return the rows of an object `{id: row, …}`; None if it is a row itself."""
+    try:
+        rows = msgspec.json.decode(whole.text, type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError:
+        if whole.unit == "object":
+            whole.decode(dict[str, msgspec.Raw])  # says what is wrong
+        return None  # whoever reads the line says so
+    if not rows or not all(bytes(row).startswith(b"{") for row in rows.values()):
+        return None
+    return [
+        Line(whole.file, number, bytes(row), "entry") for number, row in enumerate(rows.values(), 1)
+    ]
+
+
+def _content(path: Path) -> bytes:
+    with open_bytes(path) as file:
+        content = file.read(MAX_ARRAY + 1)
+    if len(content) > MAX_ARRAY:
+        raise InputError(
+            f"{path}: one object of more than {MAX_ARRAY >> 30} GiB; write one object a line"
+        )
+    return content.removeprefix(BOM)
