@@ -118,8 +118,7 @@ class Remains:
 
 def idle_boxes(sandbox: Sandbox) -> list[Box]:
     """Return the warm boxes of a tier that keeps any: they are no remains."""
-    pools = [*getattr(sandbox, "_pools", {}).values(), getattr(sandbox, "_examiners", None)]
-    return [box for pool in pools if pool for box in pool._idle]
+    return [box for pool in getattr(sandbox, "_pools", {}).values() for box in pool._idle]
 
 
 @pytest.fixture

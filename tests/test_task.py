@@ -86,4 +86,4 @@ def test_the_first_tasks_know_of_the_rest() -> None:
     assert [task.task_id for task in first.tasks] == ["a"]
     assert first.beyond == {"b", "c"}
     assert first.aliases == {"A": "a"}
-    assert first.first(5).beyond == frozenset()
+    assert first.first(5).beyond == {"b", "c"}

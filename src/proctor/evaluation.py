@@ -91,10 +91,10 @@ def _survey(plan: Plan) -> _Survey:
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
         counts[completion.task_id] += 1
         digest.update(encode(completion) + b"\n")
-    name, tasks = plan.model.name, plan.benchmark.tasks
+    name, tasks = plan.model.name, plan.benchmark.ids
     if not counts:
         raise InputError(f"{name}: there are no completions in it")
-    missing = [task.task_id for task in tasks if task.task_id not in counts]
+    missing = [task_id for task_id in tasks if task_id not in counts]
     if missing and not plan.partial:
         more = len(missing) - SHOWN_MISSING
         names = ", ".join(missing[:SHOWN_MISSING]) + (f" and {more} more" if more > 0 else "")

@@ -23,6 +23,7 @@ MAX_LINE = 64 << 20
 MAX_ARRAY = 1 << 30
 MAX_SHOWN = 80
 CHUNK = 1 << 20
+COMPRESSED = (".gz", ".zst")
 BOM = b"\xef\xbb\xbf"
 HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -37,6 +38,8 @@ class Line(NamedTuple):
     text: bytes
     unit: str = "line"
     """What `number` counts: lines, or elements of one array."""
+    place: tuple[int, int] | None = None
+    """Offset and length in the file, where it can be read from anywhere."""
 
     def error(self, what: str) -> InputError:
         """Return an error that says where."""
@@ -129,10 +132,13 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 
 def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:
-    number = 0
+    number = offset = 0
+    plain = path.suffix not in COMPRESSED
     while text := file.readline(MAX_LINE + 1):
         number += 1
-        line = Line(path, number, text.removeprefix(BOM).strip())
+        place = (offset, len(text)) if plain else None
+        line = Line(path, number, text.removeprefix(BOM).strip(), place=place)
+        offset += len(text)
         if len(text) > MAX_LINE:
             raise line.error(f"longer than {MAX_LINE >> 20} MiB")
         if line.text:

@@ -94,7 +94,7 @@ def receipt_of(
         score=verdict.score,
         tests=verdict.tests,
         judged=judgement.judged,
-        notes=sorted(judgement.findings.notes & {"asked"}),
+        notes=sorted(judgement.findings.notes & {"asked", "unguarded"}),
         sandbox=enforcement.tier,
         isolated=enforcement.isolated,
         clock=judgement.findings.clock,

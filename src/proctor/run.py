@@ -161,7 +161,7 @@ def grade_all(
     KeyboardInterrupt does not wait for them.
     """
     stop = stop or threading.Event()
-    tasks = {task.task_id: task for task in benchmark.tasks}
+    find = benchmark.finder()
     running: set[Future[Receipt]] = set()
     done: SimpleQueue[Future[Receipt]] = SimpleQueue()
     patient = True
@@ -179,7 +179,7 @@ def grade_all(
                 yield from next_done()
             if stop.is_set():
                 break
-            future = pool.submit(grader.grade, tasks[completion.task_id], completion)
+            future = pool.submit(grader.grade, find(completion.task_id), completion)
             running.add(future)
             future.add_done_callback(done.put)
         while running:

@@ -1,9 +1,9 @@
 """What is asked and how it is checked: Benchmark, Task and the kinds of tests."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -108,6 +108,28 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return hashlib.sha256(_json_of(self) or repr(_ordered(self)).encode()).hexdigest()
 
 
+@runtime_checkable
+class Indexed(Protocol):
+    """Tasks that are not held in memory; what is asked of all of them is."""
+
+    memory_bytes: int
+    """The most that any of them may use."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Ids of all tasks in order."""
+        ...
+
+    @property
+    def digests(self) -> Sequence[str]:
+        """Digests of all tasks in order."""
+        ...
+
+    def find(self, task_id: str) -> Task:
+        """Return a task by its id."""
+        ...
+
+
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """A named set of tasks in a pinned order."""
 
@@ -119,18 +141,48 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Other spellings of task ids that samples files use."""
     beyond: frozenset[str] = frozenset()
     """Ids of tasks that exist but were not asked for; their samples are passed over."""
+    packages: Sequence[str] = ()
+    """What its solutions import, to be shown to candidates where it is installed."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Ids of all tasks in order."""
+        match self.tasks:
+            case Indexed() as indexed:
+                return indexed.ids
+        return [task.task_id for task in self.tasks]
 
     @property
     def sha256(self) -> str:
         """Digest of all tasks in order."""
+        match self.tasks:
+            case Indexed() as indexed:
+                digests = indexed.digests
+            case tasks:
+                digests = [task.sha256 for task in tasks]
         digest = hashlib.sha256()
-        for task in self.tasks:
-            digest.update(bytes.fromhex(task.sha256))
+        for one in digests:
+            digest.update(bytes.fromhex(one))
         return digest.hexdigest()
+
+    @property
+    def memory_bytes(self) -> int:
+        """The most that any task may use."""
+        match self.tasks:
+            case Indexed() as indexed:
+                return indexed.memory_bytes
+        return max((task.limits.memory_bytes for task in self.tasks), default=0)
+
+    def finder(self) -> Callable[[str], Task]:
+        """Return what finds a task by its id."""
+        match self.tasks:
+            case Indexed() as indexed:
+                return indexed.find
+        return {task.task_id: task for task in self.tasks}.__getitem__
 
     def first(self, count: int) -> "Benchmark":
         """Return the same benchmark with its first tasks only."""
-        beyond = frozenset(task.task_id for task in self.tasks[count:])
+        beyond = self.beyond | frozenset(self.ids[count:])
         return msgspec.structs.replace(self, tasks=self.tasks[:count], beyond=beyond)
 
 

@@ -7,22 +7,14 @@ have to be installed where candidates run (`--python`); where one is missing, or
 the task's own solution needs, its samples are unscored.
 """
 
-import ast
-import sys
-from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Literal
-
 import msgspec
 
-from proctor.benchmarks.source import Read
 from proctor.extraction.syntax import parse
 from proctor.lines import Line, brief
 from proctor.sandbox import GIB, MIB, Limits
 from proctor.sandbox.inside.unit import declared_tests
 from proctor.task import Task, UnitTests
 
-Prompt = Literal["complete", "instruct"]
 LIMITS = msgspec.structs.replace(
     Limits().with_seconds(240.0),
     memory_bytes=8 * GIB,
@@ -30,3 +22,77 @@ LIMITS = msgspec.structs.replace(
     file_bytes=256 * MIB,
     loopback=True,
 )
+
+LIBRARIES = {
+    "numpy": "<2",
+    "pandas": "<2.1",
+    "matplotlib": "<3.8",
+    "scikit-learn": "<1.4",
+    "scipy": "<1.12",
+    "seaborn": "<0.14",
+    "chardet": "<6",
+    **dict.fromkeys(
+        (
+            *("beautifulsoup4", "blake3", "cryptography", "Django", "dnspython"),
+            *("docxtpl", "Faker", "Flask", "Flask-Login", "Flask-Mail", "Flask-RESTful"),
+            *("Flask-WTF", "folium", "gensim", "geopandas", "geopy", "holidays", "keras"),
+            *("Levenshtein", "librosa", "lxml", "mechanize", "natsort", "networkx", "nltk"),
+            *("numba", "opencv-python-headless", "openpyxl", "Pillow", "prettytable", "psutil"),
+            *("pycryptodome", "pyfakefs", "pyquery", "pytesseract", "pytest", "python-dateutil"),
+            *("python-docx", "python-http-client", "pytz", "PyYAML", "regex", "requests"),
+            *("requests-mock", "rsa", "scikit-image", "selenium", "sendgrid", "shapely"),
+            *("soundfile", "statsmodels", "sympy", "tensorflow", "textblob", "texttable"),
+            *("Werkzeug", "wikipedia", "wordcloud", "wordninja", "WTForms", "xlrd", "xlwt"),
+            *("xmltodict",),
+        ),
+        "",
+    ),
+}
+"""What the tasks import, and the versions that their own solutions need."""
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """One task of BigCodeBench."""
+
+    task_id: str
+    complete_prompt: str
+    instruct_prompt: str
+    code_prompt: str
+    test: str
+    entry_point: str
+    canonical_solution: str | None = None
+
+
+def read(line: Line) -> Task:
+    """Read one task, whose prompt is to be continued."""
+    row = line.decode(Row)
+    return _task(line, row, row.complete_prompt)
+
+
+def read_instruct(line: Line) -> Task:
+    """Read one task, whose prompt is words."""
+    row = line.decode(Row)
+    return _task(line, row, row.instruct_prompt)
+
+
+def _task(line: Line, row: Row, prompt: str) -> Task:
+    tests = parse(row.test)
+    if tests is None or not declared_tests(tests):
+        raise line.error("field test is not Python that declares tests")
+    if not row.entry_point.isidentifier():
+        raise line.error(f"field entry_point: {brief(row.entry_point)} names no function")
+    preamble = f"{row.code_prompt.rstrip()}\n    pass\n"
+    if parse(preamble) is None:
+        raise line.error("field code_prompt is not Python that ends with a signature")
+    solution = row.canonical_solution
+    if solution is not None:
+        solution = f"{row.code_prompt.rstrip()}\n{solution}"
+    return Task(
+        task_id=row.task_id,
+        prompt=prompt,
+        preamble=preamble,
+        entry_point=row.entry_point,
+        tests=UnitTests(code=row.test),
+        canonical_solution=solution,
+        limits=LIMITS,
+    )

@@ -108,7 +108,9 @@ def tests_of(row: dict[str, Any]) -> CallCases | StdinCases:
     raise Bad(f"field {field} has neither inputs and outputs nor a list of tests")
 
 
-def listed(field: str, tests: Sequence[dict[str, Any]], function: Any = None) -> Any:
+def listed(
+    field: str, tests: Sequence[dict[str, Any]], function: Any = None
+) -> CallCases | StdinCases:
     """Return tests that are listed one by one, all of them calls of one function or none."""
     functions = {_function_of(test, function) for test in tests}
     if len(functions) > 1:
@@ -144,7 +146,8 @@ def _cases(
         )
     if not (isinstance(function, str) and function.isidentifier()):
         raise Bad(f"field {field}: {brief(function)} names no function")
-    calls = [_call(field, index, *pair) for index, pair in enumerate(zip(inputs, outputs))]
+    pairs = zip(inputs, outputs, strict=True)
+    calls = [_call(field, index, *pair) for index, pair in enumerate(pairs)]
     return CallCases(
         fn_name=function,
         inputs=[arguments for arguments, _ in calls],
@@ -202,12 +205,11 @@ def _needed(row: dict[str, Any], fields: Sequence[str]) -> str:
 
 
 def _text(row: dict[str, Any], fields: Sequence[str]) -> str:
-    for field in fields:
-        if row.get(field) is not None:
-            if not isinstance(row[field], str):
-                raise Bad(f"field {field} must be text, not {brief(row[field])}")
-            return row[field]
-    return ""
+    field = next((field for field in fields if row.get(field) is not None), None)
+    found = "" if field is None else row[field]
+    if not isinstance(found, str):
+        raise Bad(f"field {field} must be text, not {brief(found)}")
+    return found
 
 
 def process_input_output(inputs: Any, outputs: Any) -> tuple[Any, Any]:

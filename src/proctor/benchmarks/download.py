@@ -16,6 +16,11 @@ TIMEOUT_SECONDS = 60
 
 def download(source: Source, folder: Path | None = None) -> Path:
     """Return the path of the file, fetched and checked against its sha256."""
+    if source.sha256 is None:
+        raise InputError(
+            f"{source.name}: there is no digest to check a download by; "
+            f"get it from {source.url} and name it by --data"
+        )
     folder = folder or cache_folder()
     if folder is None:
         raise InputError(f"{source.name}: there is no home folder to keep {source.file} in")

@@ -18,7 +18,7 @@ from proctor.benchmarks.contests import Bad, asked, listed
 from proctor.lines import Line, brief
 from proctor.program import BASE_IMPORTS
 from proctor.sandbox import Limits
-from proctor.task import CallCases, Metadata, StdinCases, Task
+from proctor.task import Metadata, Task
 
 SECONDS = 6.0
 MAX_UNPACKED = 512 << 20
@@ -57,7 +57,7 @@ def read(line: Line) -> Task:
             *_decoded("public_test_cases", row.public_test_cases, Tests),
             *_decoded("private_test_cases", unpacked(row.private_test_cases), Tests),
         ]
-        cases: CallCases | StdinCases = listed("test_cases", tests, about.get("func_name"))
+        cases = listed("test_cases", tests, about.get("func_name"))
     except Bad as error:
         raise line.error(str(error)) from None
     return Task(
@@ -92,20 +92,22 @@ def unpacked(text: str) -> str:
 
 def pickled_string(content: bytes) -> str:
     """Return the string that a pickle holds; one that holds anything else is refused unread."""
-    strings: list[str] = []
-    try:
-        for opcode, argument, _ in pickletools.genops(io.BytesIO(content)):
-            if opcode.name in STRINGS:
-                strings.append(argument)
-            elif opcode.name not in AROUND:
-                raise Bad(f"field private_test_cases holds more than a text: {opcode.name}")
-    except Bad:
-        raise
-    except (ValueError, UnicodeError, OverflowError, MemoryError) as error:
-        raise Bad(f"field private_test_cases is not a pickle: {brief(str(error))}") from None
-    if len(strings) != 1:
-        raise Bad(f"field private_test_cases holds {len(strings)} texts")
-    return strings[0]
+    found: str | None = None
+    opcodes = pickletools.genops(io.BytesIO(content))
+    while True:
+        try:
+            opcode, argument, _ = next(opcodes)
+        except StopIteration:
+            break
+        except (ValueError, OverflowError, MemoryError) as error:
+            raise Bad(f"field private_test_cases is not a pickle: {brief(str(error))}") from None
+        if opcode.name in STRINGS and found is None:
+            found = str(argument)
+        elif opcode.name not in AROUND:
+            raise Bad(f"field private_test_cases holds more than a text: {opcode.name}")
+    if found is None:
+        raise Bad("field private_test_cases holds no text")
+    return found
 
 
 def _decoded(field: str, text: str, kind: Any) -> Any:

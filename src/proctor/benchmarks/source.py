@@ -22,12 +22,13 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     summary: str
-    tasks: int
+    tasks: int | None = None
+    """How many there are, where that is known here."""
     file: str
     """The publisher's file name; `.gz` behind it is fine, too."""
     url: str
     licence: str
-    sha256: str | None
+    sha256: str | None = None
     """Of the uncompressed content; None where only the format is known here."""
     read: Read
     package: tuple[str, str] | None = None

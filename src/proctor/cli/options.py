@@ -10,7 +10,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from proctor.benchmarks import TABLE, is_pinned, load
+from proctor.benchmarks import TABLE, Choice, is_pinned, load
+from proctor.benchmarks.choice import day
 from proctor.errors import InputError, boundary
 from proctor.judge import Rules
 from proctor.judge.checker import trouble_with
@@ -22,7 +23,7 @@ from proctor.sandbox import Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import Settings, default_workers
-from proctor.task import Benchmark
+from proctor.task import Benchmark, Task
 
 DEFAULT_PYTHON = sys.executable
 LEAST_MEMORY, MOST_MEMORY = 32 << 20, 1 << 50
@@ -81,6 +82,15 @@ NoReuse = Annotated[bool, typer.Option("--no-reuse", help="Run identical program
 Partial = Annotated[bool, typer.Option("--partial", help="Accept tasks without completions.")]
 Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
 Data = Annotated[Path | None, typer.Option(help="File or folder of the benchmark's data.")]
+Release = Annotated[
+    str | None, typer.Option(help="Release of a benchmark that has some, as in release_v5.")
+]
+StartDate = Annotated[
+    str | None, typer.Option(help="Leave out problems older than this, as in 2024-08-01.")
+]
+EndDate = Annotated[
+    str | None, typer.Option(help="Leave out problems newer than this, as in 2025-01-31.")
+]
 
 
 def parse_counts(flag: str, text: str) -> list[int]:
@@ -113,20 +123,35 @@ def parse_bytes(text: str) -> int:
     return int(size)
 
 
+def choose(release: str | None, start: str | None, end: str | None) -> Choice:
+    """Gather which tasks of a benchmark are asked for."""
+    first, last = day("--start-date", start), day("--end-date", end)
+    if first is not None and last is not None and first > last:
+        raise InputError(f"--start-date {start}: is after --end-date {end}")
+    return Choice(release=release, start=first, end=last)
+
+
 def open_benchmark(
-    name: str, data: Path | None, timeout: float | None, memory: str | None, settings: Settings
+    name: str,
+    data: Path | None,
+    timeout: float | None,
+    memory: str | None,
+    settings: Settings,
+    *,
+    choice: Choice | None = None,
 ) -> tuple[Benchmark, Limits | None]:
     """Load a benchmark and put limits of the command line in place of the tasks' own."""
     new = limits_for(timeout, memory, settings)
     folder = None if settings.data is None else Path(settings.data)
-    benchmark = load(name, data, folder)
-    if name in TABLE and not is_pinned(Path(benchmark.source), TABLE[name]):
+
+    def change(task: Task) -> Task:
+        return msgspec.structs.replace(task, limits=new(task.limits))
+
+    benchmark = load(name, data, folder, choice, change)
+    if name in TABLE and is_pinned(Path(benchmark.source), TABLE[name]) is False:
         source = safe(benchmark.source)
         typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
-    if timeout is None and memory is None:
-        return benchmark, None
-    tasks = [msgspec.structs.replace(task, limits=new(task.limits)) for task in benchmark.tasks]
-    return msgspec.structs.replace(benchmark, tasks=tasks), new(Limits())
+    return benchmark, None if timeout is None and memory is None else new(Limits())
 
 
 def limits_for(
@@ -151,8 +176,7 @@ def workers_for(workers: int, settings: Settings, benchmark: Benchmark) -> int:
 
     Who asks for more gets more, and is told.
     """
-    most = max((task.limits.memory_bytes for task in benchmark.tasks), default=1)
-    fitting = max(1, admitted(most))
+    fitting = max(1, admitted(max(1, benchmark.memory_bytes)))
     asked = workers or settings.workers
     if asked and asked > fitting:
         typer.echo(
@@ -208,11 +232,18 @@ def read_checker(file: str) -> str:
 
 
 def sandbox_for(
-    name: str | None, require: str | None, python: str, packages: str | None, settings: Settings
+    name: str | None,
+    require: str | None,
+    python: str,
+    packages: str | None,
+    settings: Settings,
+    *,
+    benchmark: Benchmark | None = None,
 ) -> Sandbox:
-    """Open the sandbox and warn if it is none."""
+    """Open the sandbox, with what a benchmark's solutions import, and warn if it is none."""
     chosen = settings.candidate_packages if packages is None else parse_packages(packages)
-    sandbox = open_sandbox(name or settings.sandbox, python, require, chosen)
+    wished = () if benchmark is None else benchmark.packages
+    sandbox = open_sandbox(name or settings.sandbox, python, require, chosen, wished)
     found = sandbox.enforcement()
     if not found.isolated:
         typer.echo(f"proctor: candidates run in the {found.tier} tier, NOT ISOLATED", err=True)

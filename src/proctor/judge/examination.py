@@ -92,7 +92,7 @@ def builtin_entry_points(targets: Sequence[str]) -> list[str]:
 
 
 def _prelude(task: Task) -> str:
-    """Return what of the preamble and the prompt is Python: helpers are the examiner's own copies."""
+    """Return what of preamble and prompt is Python: its helpers are the examiner's own copies."""
     texts = (text for text in (task.preamble, task.prompt) if text)
     return "\n".join(text for text in texts if parse_python(text) is not None)
 

@@ -37,7 +37,7 @@ class Recorded:
 
     def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
         """Yield every row with the id that the benchmark has for its task."""
-        known = {task.task_id for task in benchmark.tasks}
+        known = set(benchmark.ids)
         for line, row in self._rows():
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
@@ -54,7 +54,7 @@ class Recorded:
     def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
         """Yield all recorded completions; how many of a task there are is the file's business."""
         del sampling
-        places = {task.task_id: place for place, task in enumerate(benchmark.tasks)}
+        places = {task_id: place for place, task_id in enumerate(benchmark.ids)}
         counts: Counter[str] = Counter()
         for sample in self.samples(benchmark):
             task_id = sample.task_id

@@ -49,6 +49,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     file_bytes: int = 64 * MIB
     scratch_bytes: int = 256 * MIB
     open_files: int = 256
+    loopback: bool = False
+    """Whether it may talk to itself over a network that leads nowhere else."""
 
     def with_seconds(self, seconds: float) -> "Limits":
         """Return the same limits with both clocks set to `seconds`."""

@@ -44,6 +44,17 @@ PRELOADED = (
 )
 """What many candidates import; more would make every fork slower for all of them."""
 
+SLOW = {
+    "numpy": ("numpy",),
+    "pandas": ("pandas",),
+    "matplotlib": ("matplotlib.pyplot",),
+    "scipy": ("scipy.stats",),
+    "scikit-learn": ("sklearn.linear_model", "sklearn.cluster"),
+    "seaborn": ("seaborn",),
+    "requests": ("requests",),
+}
+"""Packages and those modules of theirs that take longer to load than all of a usual test."""
+
 BOOT = """
 import json, os, sys, types
 with os.fdopen(int(sys.argv[2]), "rb") as file:
@@ -57,10 +68,12 @@ for name, source in bundle["modules"]:
     setattr(package, name, module)
     exec(compile(source, f"<inside {name}>", "exec"), module.__dict__)
 for name in bundle["preload"]:
+    loaded = set(sys.modules)
     try:
         __import__(name)
-    except ImportError:
-        pass
+    except Exception:  # who needs it will hear why; half of it is worse than nothing
+        for half in set(sys.modules) - loaded:
+            del sys.modules[half]
 from inside.keeper import keep
 from inside.roles import rehearse
 rehearse()
@@ -68,7 +81,7 @@ control = int(sys.argv[1])
 name, how = bundle["nest"]
 how["filter_code"] = bytes.fromhex(how["filter_code"])
 nest = getattr(module, name)(**how)
-del bundle, file, source, module, package, name, how, sys.argv[1:]
+del bundle, file, source, module, package, name, how, loaded, sys.argv[1:]
 keep(control, nest)
 """
 
@@ -76,7 +89,7 @@ NOBODY = 65534
 FILES = {
     "/etc/passwd": "root:x:0:0::/:/bin/sh\ncandidate:x:1000:1000::/tmp:/bin/sh\n",
     "/etc/group": "root:x:0:\ncandidate:x:1000:\n",
-    "/etc/hosts": "127.0.0.1 localhost\n",
+    "/etc/hosts": "127.0.0.1 localhost box\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
 SYSTEM = ("/usr/bin", "/usr/lib32", "/usr/lib64", "/usr/lib/locale", "/usr/share/zoneinfo")
@@ -120,7 +133,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     packages: Sequence[tuple[str, str]] = ()
     """Name in /packages, and where it lies."""
     preload: Sequence[str] = PRELOADED
-    network: bool = False
+    loopback: bool = False
+    """Whether guests may use a network that ends in the box."""
     examiner: bool = False
     """Whether test code runs in it."""
     shared: bool = False
@@ -141,7 +155,7 @@ def namespaces(contents: Contents) -> Nest:
     return Nest(
         modules=("namespaces",),
         name="Namespaces",
-        filter_code=seccomp.program(platform.machine(), network=contents.network),
+        filter_code=seccomp.program(platform.machine(), loopback=contents.loopback),
         how={"shared": contents.shared},
     )
 
@@ -178,6 +192,7 @@ def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
         "masks": sorted({mask for source in sources for mask in package_folders(source)}),
         "files": FILES,
         "links": _links(),
+        "loopback": contents.loopback,
         "user": NOBODY,
         "argv": boot(contents, fds),
         "environment": {**ENVIRONMENT, "HOME": "/tmp", "TMPDIR": "/tmp"},  # noqa: S108

@@ -42,10 +42,14 @@ WALLS = {
 }
 
 
-def open_kernel(python: str = sys.executable, packages: Sequence[str] | None = None) -> Warm:
+def open_kernel(
+    python: str = sys.executable,
+    packages: Sequence[str] | None = None,
+    wished: Sequence[str] = (),
+) -> Warm:
     """Open the tier for Linux hosts that allow user namespaces."""
     return on_this_host(
-        Promise(tier="kernel", isolated=True, walls=WALLS), kernel_box, python, packages
+        Promise(tier="kernel", isolated=True, walls=WALLS), kernel_box, python, packages, wished
     )
 
 
