@@ -31,17 +31,20 @@ LIBRARIES = {
     "scipy": "<1.12",
     "seaborn": "<0.14",
     "chardet": "<6",
+    "keras": "<3",
+    "tensorflow-cpu": "<2.16",
+    "setuptools": "<81",  # whose pkg_resources some of the others import
     **dict.fromkeys(
         (
             *("beautifulsoup4", "blake3", "cryptography", "Django", "dnspython"),
             *("docxtpl", "Faker", "Flask", "Flask-Login", "Flask-Mail", "Flask-RESTful"),
-            *("Flask-WTF", "folium", "gensim", "geopandas", "geopy", "holidays", "keras"),
+            *("Flask-WTF", "folium", "gensim", "geopandas", "geopy", "holidays"),
             *("Levenshtein", "librosa", "lxml", "mechanize", "natsort", "networkx", "nltk"),
             *("numba", "opencv-python-headless", "openpyxl", "Pillow", "prettytable", "psutil"),
             *("pycryptodome", "pyfakefs", "pyquery", "pytesseract", "pytest", "python-dateutil"),
             *("python-docx", "python-http-client", "pytz", "PyYAML", "regex", "requests"),
             *("requests-mock", "rsa", "scikit-image", "selenium", "sendgrid", "shapely"),
-            *("soundfile", "statsmodels", "sympy", "tensorflow", "textblob", "texttable"),
+            *("soundfile", "statsmodels", "sympy", "textblob", "texttable"),
             *("Werkzeug", "wikipedia", "wordcloud", "wordninja", "WTForms", "xlrd", "xlwt"),
             *("xmltodict",),
         ),
@@ -49,6 +52,8 @@ LIBRARIES = {
     ),
 }
 """What the tasks import, and the versions that their own solutions need."""
+SHOWN = (*LIBRARIES, "tensorflow")
+"""What candidates may import of it; the last is another build of one of them."""
 
 
 class Row(msgspec.Struct, kw_only=True):

@@ -112,7 +112,7 @@ def listed(
     field: str, tests: Sequence[dict[str, Any]], function: Any = None
 ) -> CallCases | StdinCases:
     """Return tests that are listed one by one, all of them calls of one function or none."""
-    functions = {_function_of(test, function) for test in tests}
+    functions = {_function_of(field, test, function) for test in tests}
     if len(functions) > 1:
         raise Bad(f"field {field} has tests of several functions")
     for index, test in enumerate(tests):
@@ -123,13 +123,15 @@ def listed(
     return _cases(field, inputs, outputs, functions.pop() if functions else None)
 
 
-def _function_of(test: dict[str, Any], usual: Any) -> Any:
+def _function_of(field: str, test: dict[str, Any], usual: Any) -> Any:
     if test.get("testtype") == "stdin" or test.get("type") == "stdin_stdout":
         return None
     about = test.get("metadata")
     named = about.get("func_name") if isinstance(about, dict) else None
     functional = test.get("testtype") == "functional" or test.get("type") == "function_call"
     name = test.get("fn_name") or named or (usual if functional else None)
+    if functional and not name:
+        raise Bad(f"field {field} has tests of a function, but it is not named")
     return json.dumps(name) if isinstance(name, list | dict) else name
 
 

@@ -8,6 +8,7 @@ tests, all of them under one limit, and its reference solution may take half a m
 """
 
 import ast
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -69,6 +70,12 @@ def _published(line: Line) -> Task:
     tree = parse(row.test)
     if tree is None or "check" not in bound_names(tree):
         raise line.error(f"field test {NO_CHECK}")
+    try:
+        day = row.estimated_date and date.fromisoformat(row.estimated_date).isoformat()
+    except ValueError:
+        raise line.error(
+            f"field estimated_date must be as 2024-08-31, not {brief(row.estimated_date)}"
+        ) from None
     return Task(
         task_id=row.task_id,
         prompt=row.query or asked(row.problem_description, row.starter_code),
@@ -76,7 +83,7 @@ def _published(line: Line) -> Task:
         entry_point=row.entry_point,
         tests=CheckFunction(code=row.test),
         canonical_solution=row.completion,
-        metadata=Metadata(difficulty=row.difficulty, tags=row.tags, date=row.estimated_date),
+        metadata=Metadata(difficulty=row.difficulty, tags=row.tags, date=day),
         limits=Limits().with_seconds(SECONDS),
     )
 

@@ -10,6 +10,7 @@ import binascii
 import io
 import pickletools
 import zlib
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -58,18 +59,16 @@ def read(line: Line) -> Task:
             *_decoded("private_test_cases", unpacked(row.private_test_cases), Tests),
         ]
         cases = listed("test_cases", tests, about.get("func_name"))
+        day = _day(row.contest_date)
     except Bad as error:
         raise line.error(str(error)) from None
+    tags = [row.platform] if row.platform else []
     return Task(
         task_id=row.question_id,
         prompt=asked(row.question_content, row.starter_code),
         preamble=BASE_IMPORTS,
         tests=msgspec.structs.replace(cases, compare="lcb", max_tests=None),
-        metadata=Metadata(
-            difficulty=row.difficulty,
-            tags=[row.platform] if row.platform else [],
-            date=row.contest_date[:10],
-        ),
+        metadata=Metadata(difficulty=row.difficulty, tags=tags, date=day),
         limits=Limits().with_seconds(SECONDS),
     )
 
@@ -108,6 +107,13 @@ def pickled_string(content: bytes) -> str:
     if found is None:
         raise Bad("field private_test_cases holds no text")
     return found
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text[:10]).isoformat()
+    except ValueError:
+        raise Bad(f"field contest_date must begin as 2024-08-31, not {brief(text)}") from None
 
 
 def _decoded(field: str, text: str, kind: Any) -> Any:

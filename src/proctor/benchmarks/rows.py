@@ -17,7 +17,10 @@ def read_rows(path: Path) -> Iterator[Line]:
     if first is None:
         return
     if first.unit == "line" and first.text == b"{":  # an object over many lines
-        yield from _entries(Line(path, 1, _content(path), "object")) or ()
+        found = _entries(Line(path, 1, _content(path), "object"))
+        if found is None:
+            raise InputError(f"{path}: one object that is neither a row on one line nor holds rows")
+        yield from found
         return
     entries = _entries(first) if first.unit == "line" else None
     yield from chain([first], lines) if entries is None else entries

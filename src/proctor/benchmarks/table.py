@@ -151,7 +151,7 @@ TABLE = {
                 licence="Apache-2.0",
                 read=read,
                 folder="bigcodebench",
-                libraries=tuple(bigcodebench.LIBRARIES),
+                libraries=bigcodebench.SHOWN,
             )
             for name, of, read in (
                 ("bigcodebench", "to complete", bigcodebench.read),
@@ -169,7 +169,7 @@ TABLE = {
                 sha256="5e7a87ff1085eafb13b2d570277bcb53dba68201717b4fc987a3f2b86a23869c",
                 read=read,
                 folder="bigcodebench-hard",
-                libraries=tuple(bigcodebench.LIBRARIES),
+                libraries=bigcodebench.SHOWN,
             )
             for name, of, read in (
                 ("bigcodebench-hard", "to complete", bigcodebench.read),

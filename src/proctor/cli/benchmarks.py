@@ -60,7 +60,10 @@ def _requirements(name: str) -> list[str]:
     from proctor.benchmarks import TABLE  # noqa: PLC0415
     from proctor.benchmarks.bigcodebench import LIBRARIES  # noqa: PLC0415
 
-    return [f"{library}{LIBRARIES.get(library, '')}" for library in TABLE[name].libraries]
+    needed = TABLE[name].libraries
+    if not set(LIBRARIES) <= set(needed):
+        return list(needed)
+    return [f"{library}{versions}" for library, versions in LIBRARIES.items()]
 
 
 def _row(name: str, data: Path | None, folder: Path | None) -> dict[str, object]:
