@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proctor.benchmarks import load
 from proctor.benchmarks.rows import read_rows
 from proctor.errors import InputError
 
@@ -35,6 +37,26 @@ def test_three_forms(tmp_path: Path, content: str, unit: str) -> None:
     packed = tmp_path / "rows.json.gz"
     packed.write_bytes(gzip.compress(content.encode()))
     assert read(packed) == read(path)
+
+
+def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [
+        {"problem": f"p{n}", "tests": {"inputs": ["1"], "outputs": [str(n)]}} for n in range(40)
+    ]
+    parts = [tmp_path / f"test-0000{n}-of-00002.parquet" for n in range(2)]
+    parquet.write_table(pyarrow.Table.from_pylist(rows[:25]), parts[0])
+    parquet.write_table(pyarrow.Table.from_pylist(rows[25:]), parts[1])
+    assert read(parts[0]) == [("row", n, row) for n, row in enumerate(rows[:25], 1)]
+    assert len(load("taco", parts[0]).tasks) == 25
+    assert list(load("taco", tmp_path).ids) == [f"taco/{n}" for n in range(40)]
+    parts[0].write_bytes(parts[0].read_bytes()[:100])
+    with pytest.raises(InputError, match=r"cannot read .*test-00000-of-00002.parquet: "):
+        load("taco", parts[0])
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(InputError, match=r"pip install 'proctor\[hub\]'"):
+        load("taco", parts[0])
 
 
 def test_a_row_is_not_an_object_of_rows(tmp_path: Path) -> None:

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+from proctor.benchmarks import TABLE
+
 Proctor = Callable[..., Any]
 
 
 def test_a_list(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--data", data)
     assert (ran.status, ran.err) == (0, "")
-    assert len(ran.out.splitlines()) == 9
-    assert "humaneval          164 tasks" in ran.out
+    assert len(ran.out.splitlines()) == 3 * len(TABLE)
+    assert "humaneval                    164 tasks" in ran.out
+    assert "deepcoder                      ? tasks" in ran.out
     assert str(data / "mbpp" / "sanitized-mbpp.json") in ran.out
     assert "not as published" not in ran.out
 
@@ -22,8 +25,11 @@ def test_a_list(proctor: Proctor, data: Path) -> None:
 def test_as_json(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--json", "--data", data)
     rows = {row["name"]: row for row in json.loads(ran.out)["benchmarks"]}
-    assert list(rows) == ["humaneval", "mbpp", "mbpp-sanitized"]
-    assert all(row["pinned"] is True and row["missing"] is None for row in rows.values())
+    assert list(rows) == list(TABLE)
+    pinned = [name for name, source in TABLE.items() if source.sha256]
+    assert all(rows[name]["pinned"] is True for name in pinned)
+    assert all(rows[name]["missing"] is None for name in pinned)
+    assert rows["livecodebench"]["missing"].startswith("--data")
     (one,) = json.loads(proctor("benchmarks", "mbpp", "--json", "--data", data).out)["benchmarks"]
     assert one == rows["mbpp"]
 
@@ -48,8 +54,14 @@ def test_a_file_that_is_not_as_published(proctor: Proctor, alone: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["nope"], "nope: no such benchmark; known are humaneval, mbpp, mbpp-sanitized"),
+        (["nope"], f"nope: no such benchmark; known are {', '.join(TABLE)}"),
         (["--download"], "--download: name the benchmark to fetch"),
+        (
+            ["livecodebench", "--download"],
+            "livecodebench: there is no digest to check a download by; get it from "
+            "https://huggingface.co/datasets/livecodebench/code_generation_lite "
+            "and name it by --data",
+        ),
     ],
 )
 def test_bad_input(proctor: Proctor, args: list[str], said: str) -> None:

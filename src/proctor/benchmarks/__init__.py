@@ -9,7 +9,6 @@ what does not fit into a bounded memory is read again when it is needed.
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import msgspec
 
 from proctor.benchmarks import contests, tasks_file
 from proctor.benchmarks.choice import Choice
-from proctor.benchmarks.rows import read_rows
+from proctor.benchmarks.rows import read_all, read_rows
 from proctor.benchmarks.shelf import Tasks
 from proctor.benchmarks.source import Source, no_alias
 from proctor.benchmarks.table import TABLE
@@ -65,6 +64,10 @@ def find_all(
             raise InputError(f"--release {choice.release}: --data {data} is one file")
         return [data]
     files = choice.files(source)
+    if data is not None and _within(data, source) is None:
+        parts = sorted(data.glob(f"{Path(source.file).stem}-*.parquet"))
+        if parts:
+            return parts
     return [find(msgspec.structs.replace(source, file=file), data, folder) for file in files]
 
 
@@ -160,7 +163,7 @@ def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change)
     tasks = Tasks(read)
     seen: dict[str, str] = {}
     beyond: set[str] = set()
-    for line in chain.from_iterable(map(read_rows, paths)):
+    for line in read_all(paths):
         task = read(line)
         if task.task_id in seen:
             where = seen[task.task_id]

@@ -1,17 +1,31 @@
-"""Rows of benchmark files: lines, the elements of one array, or what one object holds by id."""
+"""Rows of benchmark files: lines, elements of one array, what one object holds by id, Parquet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 
+from proctor.benchmarks.parquet import read_parquet
 from proctor.errors import InputError
 from proctor.lines import BOM, MAX_ARRAY, Line, open_bytes, read_lines
 
 
+def read_all(paths: Sequence[Path]) -> Iterator[Line]:
+    """Yield the rows of several files; those of Parquet are parts of one and numbered on."""
+    before = 0
+    for path in paths:
+        line = None
+        for line in read_rows(path):
+            yield line._replace(number=before + line.number) if line.unit == "row" else line
+        before += 0 if line is None else line.number
+
+
 def read_rows(path: Path) -> Iterator[Line]:
     """Yield the rows of a file, each where it stands."""
+    if path.suffix == ".parquet":
+        yield from read_parquet(path)
+        return
     lines = read_lines(path)
     first = next(lines, None)
     if first is None:

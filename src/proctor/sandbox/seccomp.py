@@ -194,11 +194,11 @@ class Condition(NamedTuple):
 
 # Memory that no limit counts, once more: what processes share without a file stays when it is no
 # longer mapped (MAP_SHARED | MAP_ANONYMOUS), large pages are counted by nobody (MAP_HUGETLB), and a
-# socket would hold megabytes (SO_SNDBUF, SO_SNDBUFFORCE).
+# socket would hold megabytes (SO_SNDBUF, SO_SNDBUFFORCE, SO_RCVBUF, SO_RCVBUFFORCE).
 UNCOUNTED = (
     Condition((9, 222), 3, (0x21,), allowed=False, mask=0x21),  # mmap
     Condition((9, 222), 3, (0x40000,), allowed=False, mask=0x40000),
-    Condition((54, 208), 2, (7, 32), allowed=False),  # setsockopt
+    Condition((54, 208), 2, (7, 32, 8, 33), allowed=False),  # setsockopt
 )
 
 THREAD = 0x10000
