@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.sandbox import seccomp
+from proctor.sandbox import GIB, seccomp
 from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
@@ -73,6 +73,7 @@ keep(control, nest)
 """
 
 NOBODY = 65534
+SESSION_BYTES = GIB
 FILES = {
     "/etc/passwd": "root:x:0:0::/:/bin/sh\ncandidate:x:1000:1000::/tmp:/bin/sh\n",
     "/etc/group": "root:x:0:\ncandidate:x:1000:\n",
@@ -126,6 +127,11 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     shared: bool = False
     """Whether guests share one scratch folder, as in a session."""
 
+    @property
+    def shared_bytes(self) -> int:
+        """How much a scratch folder holds that guests share."""
+        return SESSION_BYTES if self.shared else 0
+
 
 class Nest(msgspec.Struct, frozen=True, kw_only=True):
     """What guests are put into: a class in the last of some modules, and how to make one."""
@@ -142,7 +148,7 @@ def namespaces(contents: Contents) -> Nest:
         modules=("namespaces",),
         name="Namespaces",
         filter_code=seccomp.program(platform.machine(), network=contents.network),
-        how={"shared": contents.shared},
+        how={"shared_bytes": contents.shared_bytes},
     )
 
 
