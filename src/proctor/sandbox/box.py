@@ -70,6 +70,7 @@ class Box:
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = Control(ours)
+        self._group: Group | None = None
         with theirs, _file(bundle) as source, _file() as errors:
             fds = [theirs.fileno(), source.fileno()]
             self._process = self._launch(argv(fds), fds, errors, environment)
@@ -83,7 +84,6 @@ class Box:
         self.version = str(hello.header["ready"])
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
-        self._group: Group | None = None
         self._shared_bytes = 0  # files that stay from guest to guest
         self.scratch: str | None = None  # a scratch folder whose size we have to watch
         self.processors = processors()

@@ -22,6 +22,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -54,18 +55,24 @@ class Hierarchy(NamedTuple):
 
 def hierarchy(controller: str) -> Hierarchy | None:
     """Return where we are among the cgroups of a controller, None if that is not in sight."""
+    return locate(controller, _lines("/proc/self/cgroup"), _lines("/proc/self/mountinfo"))
+
+
+def locate(controller: str, cgroups: Sequence[str], mounts: Sequence[str]) -> Hierarchy | None:
+    """Find out the same from what the kernel says of a process, as in proc(5)."""
     ours: dict[str, str] = {}
-    for line in _lines("/proc/self/cgroup"):
+    for line in cgroups:
         _, names, path = line.split(":", 2)
         ours |= dict.fromkeys(names.split(","), path)
     name, kind = (controller, "cgroup") if controller in ours else ("", "cgroup2")
-    for line in _lines("/proc/self/mountinfo"):
+    for line in mounts:
         mount, _, system = line.partition(" - ")
         found, _, options = system.split(" ", 2)
         if name in ours and found == kind and (not name or name in options.split(",")):
             root, top = mount.split()[3:5]
             below = os.path.relpath(ours[name], root)
-            if not below.startswith(".."):
+            # a namespace may show only the outside of what is mounted, or only what is mounted
+            if ".." not in f"{root}/{below}".split("/"):
                 return Hierarchy(Path(top), Path(top, below), 1 if name else 2)
     return None
 

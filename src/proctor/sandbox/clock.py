@@ -261,8 +261,8 @@ class Stopwatch:
     def _count_delay(self, delays: Mapping[int, float], passed: float) -> None:
         """Add what the thread waited that waited most since the last look.
 
-        A thread that is gone has taken its delay with it, but it did wait. One that had to wait for
-        long says so only afterwards, perhaps several at once; nobody waited longer than time passed.
+        A thread that is gone has taken its delay with it, but it did wait. One that had to wait
+        for long says so only afterwards, as may others at once; time passed for all of them.
         """
         waited = (delay - self._delays.get(task, 0.0) for task, delay in delays.items())
         most = max(waited, default=0.0)
