@@ -32,6 +32,7 @@ class Namespaces:
         self.scratch = SCRATCH
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
+        os.chdir("/proc")  # the box's, where children can write; what they will see is read-only
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._init = 0
         self._shared = shared_bytes
@@ -71,7 +72,6 @@ class Namespaces:
         )
         processes = (limits["processes"], limits["processes"])
         return (
-            (os.chdir, ("/proc",)),  # the box's, which can be written to
             (apart.go, ()),
             # if memory runs out it has to go, not its keeper
             *linux.writing("self/oom_score_adj", b"1000", free),
