@@ -17,6 +17,7 @@ from proctor.judge import Judge, Judgement, Rules
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
+from proctor.settings import default_workers
 from proctor.task import Benchmark, Task
 from proctor.verdict import Bucket, Failed
 
@@ -34,7 +35,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     extract: Extract = "auto"
     preamble: Preamble = "none"
     reuse: bool = True
-    workers: int = 1
+    workers: int = msgspec.field(default_factory=default_workers)
     rules: Rules = Rules()
 
 

@@ -20,6 +20,7 @@ from proctor.sandbox import (
     OutputTooLong,
     SandboxFailed,
     Usage,
+    descriptors,
 )
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
@@ -65,7 +66,7 @@ class Box:
         These are its end of the control socket and a file with a `bundle` of source. None is the
         environment of this process.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = descriptors.socketpair(socket.SOCK_SEQPACKET)
         self.control = Control(ours)
         with theirs, _file(bundle) as source, _file() as errors:
             fds = [theirs.fileno(), source.fileno()]
@@ -141,9 +142,9 @@ class Box:
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
         """Fork a guest and return its outside; without standard input it gets a border."""
-        reading, writing = zip(os.pipe(), os.pipe(), strict=True)
-        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else os.pipe()
-        ours, theirs = socket.socketpair() if program is None else (None, None)
+        reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
+        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
+        ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         order = {
