@@ -22,6 +22,7 @@ ROWS = [
         "assertions": ["subtract(5, 2) == 3", "subtract(1, 1) == 0"],
     },
 ]
+END = "<end>"
 LINES = [f"    return {answer}\n" for answer in ("a + b", "a - b", "a", "b", "a +", "exit()")]
 REWARD = partial(trl_reward, timeout_s=2, partial_credit=True)
 
@@ -31,11 +32,11 @@ def tiny_model() -> tuple[Any, Any]:
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    words = ["<end>", *LINES, *(row["prompt"] for row in ROWS)]
-    lines = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, "<end>"))
+    words = [END, *LINES, *(row["prompt"] for row in ROWS)]
+    lines = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, END))
     lines.pre_tokenizer = pre_tokenizers.Split(Regex(r"[^\n]*\n"), "isolated")
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=lines, pad_token="<end>", eos_token="<end>", padding_side="left"
+        tokenizer_object=lines, pad_token=END, eos_token=END, padding_side="left"
     )
     size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1}
     shape = LlamaConfig(vocab_size=len(words), num_attention_heads=2, **size)

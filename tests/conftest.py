@@ -92,6 +92,12 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+@pytest.fixture
+def processes_below() -> Callable[[int], set[int]]:
+    """Return a function that finds every process below a process."""
+    return descendants
+
+
 def open_descriptors() -> set[str]:
     """Return this process's descriptors; the one that lists them is closed by then."""
     return {fd for fd in os.listdir("/proc/self/fd") if Path(f"/proc/self/fd/{fd}").is_symlink()}

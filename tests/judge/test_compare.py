@@ -82,7 +82,7 @@ def tuples(value):
 # Naming a profile
 
 
-@pytest.mark.parametrize("name", ["exact", "tiered", "validator"])
+@pytest.mark.parametrize("name", ["exact", "tiered", "validator", "verl"])
 def test_profiles_are_found_by_name(name):
     assert profile(name, default="float") is PROFILES[name]
     assert profile(f" {name}\n", default="float") is PROFILES[name]

@@ -15,6 +15,7 @@ from typing import TypedDict
 
 from proctor.api import Pair, grade_many, limits_of
 from proctor.completion import Completion
+from proctor.drop_in.columns import entry_of
 from proctor.errors import InputError
 from proctor.extraction.syntax import parse
 from proctor.lines import brief
@@ -54,6 +55,8 @@ def compute(
         raise InputError(
             f"there are {len(predictions)} predictions but {len(references)} references"
         )
+    if num_workers < 1:
+        raise InputError(f"num_workers is {num_workers}; it must be at least 1")
     limits = limits_of(timeout)
     tasks = [_task(place, reference, limits) for place, reference in enumerate(references)]
     samples = list(_samples(tasks, predictions))
@@ -81,11 +84,8 @@ def _task(place: int, reference: str, limits: Limits) -> Task:
     if tree.body and all(isinstance(node, ast.Assert) for node in tree.body):
         targets = [ast.unparse(node) for node in tree.body]
         return Task(task_id=str(place), tests=Assertions(targets=targets), limits=limits)
-    entry_point = None
-    match tree.body:
-        case [*_, ast.Expr(ast.Call(func=ast.Name("check"), args=[tested], keywords=[]))]:
-            entry_point = ast.unparse(tested)
     tests = CheckFunction(code=reference)
+    entry_point = entry_of(reference)
     return Task(task_id=str(place), entry_point=entry_point, tests=tests, limits=limits)
 
 

@@ -9,19 +9,23 @@ A row says how it is to be checked in one of these columns; the first that is no
 | `assertions`        | a list of assertions                                                     |
 | `inputs`, `outputs` | cases of one function `fn_name`, or without that of a whole program      |
 | `ground_truth`      | an object with `inputs`, `outputs` and perhaps `fn_name`; one with       |
-|                     | `assert_case`, a list of assertions; a list of objects with `input` and  |
-|                     | `output`; or what `task` or `tests` hold                                 |
+|                     | `assert_case`, a list of assertions, or `functional`, code that ends     |
+|                     | with `check(…)`; a list of objects with `input` and `output`; or what    |
+|                     | `task` or `tests` hold                                                   |
 | `task_id`           | the id of a task of the benchmark that the column `benchmark` names      |
 
 Each may be JSON in a text. Beside them `entry_point`, `timeout_s` and `canonical_solution` are
-read. Cases of a function are lists of arguments, or texts with one JSON value a line.
+read. Cases of a function are lists of arguments, or texts with one JSON value a line. Objects with
+`inputs`, `assert_case` or `functional` and lists of cases are how the DeepCoder family writes its
+rows; solutions to these expect the usual imports in front of them.
 """
 
+import ast
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.api import as_task
 from proctor.benchmarks import load
@@ -29,6 +33,7 @@ from proctor.drop_in.rows import process_input_output
 from proctor.errors import InputError
 from proctor.extraction.syntax import bound_names, parse
 from proctor.lines import brief
+from proctor.run import Preamble
 from proctor.settings import load_settings
 from proctor.task import Benchmark, Task
 
@@ -36,37 +41,43 @@ SOURCES = ("task", "tests", "assertions", "inputs", "ground_truth", "task_id")
 """Columns that say how a row is checked, in the order in which they are looked at."""
 BESIDE = ("outputs", "fn_name", "entry_point", "timeout_s", "canonical_solution", "benchmark")
 COLUMNS = frozenset((*SOURCES, *BESIDE))
-CASES = {"assert_case", "inputs", "kind"}
-"""An object with one of these is tests and not a whole task."""
+FAMILY = {"assert_case", "functional", "inputs"}
+"""An object with one of these is tests as the DeepCoder family writes them."""
 
 
-def task_of(row: Mapping[str, Any], prompt: Any = "") -> Task:
+class Asked(NamedTuple):
+    """The task of a row, and what its users put in front of solutions."""
+
+    task: Task
+    preamble: Preamble = "none"
+
+
+def asked(row: Mapping[str, Any], prompt: Any = "") -> Asked:
     """Return the task of a row, or say what is wrong with it."""
     given = {name: plain(row[name]) for name in COLUMNS if row.get(name) is not None}
     source = next((name for name in SOURCES if name in given), None)
-    if source is None:
-        raise InputError(f"no column says how to check it; one of {', '.join(SOURCES)} must")
-    if source == "task_id":
-        return _known_task(given)
-    if source == "inputs":
-        tests = _tests("inputs", {name: given.get(name) for name in ("inputs", "outputs")}, given)
-    else:
-        value = parsed(source, given[source])
-        if isinstance(value, dict) and not CASES & value.keys():
-            return as_task(_filled(value))
-        tests = _tests(source, value, given)
-    return as_task(
-        _filled(
-            {
-                "task_id": given.get("task_id") or "row",
-                "prompt": code_prompt(prompt),
-                "entry_point": given.get("entry_point"),
-                "tests": tests,
-                "metadata": {"timeout_s": given.get("timeout_s")},
-                "canonical_solution": given.get("canonical_solution"),
-            }
-        )
-    )
+    match source:
+        case None:
+            raise InputError(f"no column says how to check it; one of {', '.join(SOURCES)} must")
+        case "task_id":
+            return Asked(_known_task(given))
+        case "inputs":
+            value: Any = {name: given.get(name) for name in ("inputs", "outputs")}
+        case _:
+            value = parsed(source, given[source])
+    if isinstance(value, dict) and not {"kind", *FAMILY} & value.keys():
+        return Asked(as_task(_filled(value)))
+    tests = _tests(source, value, given)
+    checked = entry_of(tests.get("code")) if tests["kind"] == "check" else None
+    fields = {
+        "task_id": str(given.get("task_id", "row")),
+        "prompt": code_prompt(prompt),
+        "entry_point": given.get("entry_point") or checked,
+        "tests": tests,
+        "metadata": {"timeout_s": given.get("timeout_s")},
+        "canonical_solution": given.get("canonical_solution"),
+    }
+    return Asked(as_task(_filled(fields)), "base" if _of_the_family(value) else "none")
 
 
 def plain(value: Any) -> Any:
@@ -107,6 +118,17 @@ def code_prompt(prompt: Any) -> str:
     return prompt if tree is None or bound_names(tree) else ""
 
 
+def entry_of(code: Any) -> str | None:
+    """Return what test code calls `check` with in its last line, if it does."""
+    tree = parse(code) if isinstance(code, str) else None
+    match tree:
+        case ast.Module(
+            body=[*_, ast.Expr(ast.Call(func=ast.Name("check"), args=[tested], keywords=[]))]
+        ):
+            return ast.unparse(tested)
+    return None
+
+
 def answer_of(completion: Any) -> str:
     """Return the text of a completion: itself, or that of the assistant's last message."""
     if isinstance(completion, str):
@@ -143,6 +165,8 @@ def _tests(column: str, value: Any, beside: Mapping[str, Any]) -> dict[str, Any]
             return _filled(value)
         case {"assert_case": list() as targets}:
             return {"kind": "assertions", "targets": targets}
+        case {"functional": str() as code}:
+            return {"kind": "check", "code": code}
         case {"inputs": inputs, "outputs": outputs}:
             name = value.get("fn_name") or beside.get("fn_name")
             return _cases(column, parsed("inputs", inputs), parsed("outputs", outputs), name)
@@ -154,6 +178,12 @@ def _tests(column: str, value: Any, beside: Mapping[str, Any]) -> dict[str, Any]
             inputs, outputs = ([case.get(side) for case in value] for side in ("input", "output"))
             return _cases(column, inputs, outputs, name or beside.get("fn_name"))
     raise InputError(f"{column} holds no tests that are known here: {brief(value)}")
+
+
+def _of_the_family(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "kind" not in value
+    return isinstance(value[0], dict)
 
 
 def _cases(column: str, inputs: Any, outputs: Any, fn_name: Any) -> dict[str, Any]:

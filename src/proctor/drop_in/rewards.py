@@ -19,11 +19,12 @@ rows that have no such column. `columns.py` tells how a row says what its tests 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
-from proctor.api import grade, grade_many, submit
+from proctor.api import submit
 from proctor.benchmarks import TABLE
-from proctor.drop_in.columns import COLUMNS, SOURCES, answer_of, listed, parsed, task_of
+from proctor.drop_in.columns import COLUMNS, SOURCES, answer_of, asked, listed, parsed
 from proctor.errors import InputError, SandboxError
 from proctor.receipt import Receipt
 from proctor.run import Options
@@ -72,8 +73,8 @@ def verl_score(
     Choices are made by `reward_kwargs`.
     """
     del extra_info
-    task = task_of(_verl_row(data_source, ground_truth, columns))
-    receipt = grade(task, answer_of(solution_str), options)
+    row = _verl_row(data_source, ground_truth, columns)
+    receipt = _begin(row, "", solution_str, options).result()
     _warn([receipt])
     return _reward(receipt, unscored, partial_credit=partial_credit)
 
@@ -189,13 +190,13 @@ def _judge(
     samples: Iterable[tuple[Mapping[str, Any], Any, Any]], options: Options | None
 ) -> list[Receipt]:
     """Judge rows with their prompts and completions, all at once."""
-    pairs = []
+    begun = []
     for place, (row, prompt, completion) in enumerate(samples):
         try:
-            pairs.append((task_of(row, prompt), answer_of(completion)))
+            begun.append(_begin(row, prompt, completion, options))
         except InputError as error:
             raise InputError(f"row {place} of the batch: {error}") from None
-    receipts = list(grade_many(pairs, options))
+    receipts = [future.result() for future in begun]
     _warn(receipts)
     return receipts
 
@@ -203,11 +204,17 @@ def _judge(
 async def _one(
     row: Mapping[str, Any], prompt: Any, completion: Any, options: Options | None
 ) -> Receipt:
-    receipt = await asyncio.wrap_future(
-        submit(task_of(row, prompt), answer_of(completion), options)
-    )
+    receipt = await asyncio.wrap_future(_begin(row, prompt, completion, options))
     _warn([receipt])
     return receipt
+
+
+def _begin(
+    row: Mapping[str, Any], prompt: Any, completion: Any, options: Options | None
+) -> Future[Receipt]:
+    task, preamble = asked(row, prompt)
+    chosen = options or Options(reuse=False, preamble=preamble)
+    return submit(task, answer_of(completion), chosen)
 
 
 def _warn(receipts: Sequence[Receipt]) -> None:

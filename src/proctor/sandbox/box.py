@@ -92,15 +92,16 @@ class Box:
         environment: Mapping[str, str] | None,
     ) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=environment,
-                pass_fds=fds,
-                start_new_session=True,
-            )
+            with descriptors.no_forks():
+                return subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env=environment,
+                    pass_fds=fds,
+                    start_new_session=True,
+                )
         except OSError as error:
             self.control.connection.close()
             raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.sandbox import seccomp
+from proctor.sandbox import descriptors, seccomp
 from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
@@ -107,7 +107,8 @@ def look_at(python: str) -> Interpreter:
     """Ask an interpreter about itself."""
     try:
         command = [python, "-I", "-c", ASK]
-        answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
+        with descriptors.no_forks():
+            answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
         return msgspec.json.decode(answer.stdout, type=Interpreter)
     except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
         raise SandboxError(f"{python} is not a Python that can run candidates: {error}") from None

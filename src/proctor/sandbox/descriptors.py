@@ -9,10 +9,21 @@ forked child replaces every one of them by /dev/null before anything else happen
 import os
 import socket
 import threading
+from contextlib import AbstractContextManager
 
 _made: dict[int, tuple[int, int]] = {}
 """Which file a descriptor was of; one that is another's by now has another file."""
 _making = threading.RLock()
+"""Held by whoever is about to fork; also by itself, in a handler of signals."""
+
+
+def no_forks() -> AbstractContextManager[object]:
+    """Have the threads that want to fork wait.
+
+    Starting a program makes pipes, too, which Python closes when it has started. If a process
+    that another thread forks meanwhile has copies, it waits until that one ends.
+    """
+    return _making
 
 
 def pipe() -> tuple[int, int]:
