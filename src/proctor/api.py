@@ -55,6 +55,7 @@ class _Process:
         self.lock = threading.RLock()
         self.sandbox: Sandbox | None = None
         self.graders: dict[Options, Grader] = {}
+        self.workers: int | None = None
         self.pools: dict[int, Executor] = {}
         self.rows = _Rows()
 
@@ -85,8 +86,9 @@ class _Rows:
                 return self._tasks[key][0]
         task = _read(row)
         with self._lock:
-            self._tasks.setdefault(key, (task, len(content)))
-            self._bytes += len(content)
+            if key not in self._tasks:
+                self._tasks[key] = task, len(content)
+                self._bytes += len(content)
             while self._bytes > ROWS_BYTES and len(self._tasks) > 1:
                 self._bytes -= self._tasks.popitem(last=False)[1][1]
         return task
@@ -111,8 +113,10 @@ def default_sandbox() -> Sandbox:
 
 def usual_workers() -> int:
     """Return how many samples this process grades at once if nobody says."""
-    fitting = max(1, admitted(Limits().memory_bytes))
-    return load_settings().workers or min(default_workers(), fitting)
+    if _process.workers is None:
+        fitting = max(1, admitted(Limits().memory_bytes))
+        _process.workers = load_settings().workers or min(default_workers(), fitting)
+    return _process.workers
 
 
 def _grader(options: Options) -> Grader:

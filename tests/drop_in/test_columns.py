@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.benchmarks import load
@@ -197,6 +197,7 @@ JSON = st.recursive(
 NAMES = ("task", "tests", "assertions", "inputs", "outputs", "fn_name", "ground_truth", "task_id", "timeout_s")  # fmt: skip
 
 
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(NAMES), JSON))
 def test_whatever_a_row_holds_is_a_task_or_a_sentence(row: dict[str, Any]) -> None:
     try:

@@ -144,7 +144,7 @@ def test_what_names_no_profile_is_bad_input_that_lists_them(text):
     with pytest.raises(InputError) as raised:
         profile(text, default="exact")
     assert repr(text) in str(raised.value)
-    assert "exact, tiered, validator, float(abs, rel)" in str(raised.value)
+    assert "exact, tiered, validator, verl, float(abs, rel)" in str(raised.value)
 
 
 @every_profile

@@ -18,8 +18,9 @@ rows that have no such column. `columns.py` tells how a row says what its tests 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from proctor.api import submit
@@ -190,15 +191,28 @@ def _judge(
     samples: Iterable[tuple[Mapping[str, Any], Any, Any]], options: Options | None
 ) -> list[Receipt]:
     """Judge rows with their prompts and completions, all at once."""
-    begun = []
-    for place, (row, prompt, completion) in enumerate(samples):
-        try:
-            begun.append(_begin(row, prompt, completion, options))
-        except InputError as error:
-            raise InputError(f"row {place} of the batch: {error}") from None
-    receipts = [future.result() for future in begun]
+    begun: list[Future[Receipt]] = []
+    receipts: list[Receipt] = []
+    try:
+        for place, sample in enumerate(samples):
+            with _row(place):
+                begun.append(_begin(*sample, options))
+        for place, future in enumerate(begun):
+            with _row(place):
+                receipts.append(future.result())
+    finally:
+        for future in begun:
+            future.cancel()  # who is interrupted does not want the rest
     _warn(receipts)
     return receipts
+
+
+@contextmanager
+def _row(place: int) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"row {place} of the batch: {error}") from None
 
 
 async def _one(
