@@ -22,6 +22,7 @@ from proctor.errors import InputError
 from proctor.receipt import Receipt
 
 T = TypeVar("T")
+_Due = asyncio.Queue[asyncio.Future[Receipt] | None]
 Source = Iterable[T] | AsyncIterable[T]
 Submit = Callable[[int, T], Future[Receipt]]
 
@@ -56,33 +57,36 @@ class Receipts(Generic[T]):
         self._blocking.close()
 
     async def __aiter__(self) -> AsyncIterator[Receipt]:
-        due: asyncio.Queue[asyncio.Future[Receipt] | None] = asyncio.Queue(self._most)
-        feeding = asyncio.ensure_future(self._feed(due))
+        due = _Due()
+        room = asyncio.Semaphore(self._most)
+        feeding = asyncio.ensure_future(self._feed(due, room))
         try:
             while (first := await due.get()) is not None:
                 yield await first
+                room.release()
         finally:
             feeding.cancel()
             while not due.empty():
                 left = due.get_nowait()
-                if left is not None and not left.cancel():
+                if left is not None and not left.cancel() and not left.cancelled():
                     left.exception()  # nobody will ask for it, and asyncio would complain
 
-    async def _feed(self, due: "asyncio.Queue[asyncio.Future[Receipt] | None]") -> None:
+    async def _feed(self, due: _Due, room: asyncio.Semaphore) -> None:
         free = asyncio.Semaphore(self._at_hand)
         number = 0
         try:
             async for sample in _each(self._samples):
                 await free.acquire()
+                await room.acquire()
                 future = asyncio.wrap_future(self._submit(number, sample))
                 future.add_done_callback(lambda _: free.release())
-                await due.put(future)
+                due.put_nowait(future)
                 number += 1
         except Exception as error:  # noqa: BLE001  the caller gets it, in its turn
             failed: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
             failed.set_exception(error)
-            await due.put(failed)
-        await due.put(None)
+            due.put_nowait(failed)
+        due.put_nowait(None)
 
     def _wait_for_each(self) -> Generator[Receipt, None, None]:
         if not isinstance(self._samples, Iterable):
