@@ -63,7 +63,7 @@ TABLE = {
             tasks=54,
             file="basics.toml",
             licence="MIT",
-            sha256="bd4a2e4e9706bdee56c6a9c198921646f5a654cdd075ba622fde10f6e299db03",
+            sha256="db336421835a48351c9b8430adb5547302cad1352d56dd709016222e11d6b3e0",
             read=tasks_file.read,
         ),
         Source(

@@ -112,7 +112,9 @@ def _bad_tests(row: Row) -> str | None:
         case UnitTests(code=code, compare=compare):
             return _no_compare(compare) or _bad_unit_tests(code)
     kind = type(row.tests).__struct_config__.tag
-    return f"tests.kind is {kind!r}; this version knows assertions, check, calls, stdin and unittest"
+    return (
+        f"tests.kind is {kind!r}; this version knows assertions, check, calls, stdin and unittest"
+    )
 
 
 def is_expression(text: str) -> bool:
