@@ -5,6 +5,7 @@ import doctest
 import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,6 +63,16 @@ def test_what_there_is() -> None:
     assert [task.metadata.difficulty for task in TASKS] == sorted(
         (task.metadata.difficulty or "" for task in TASKS), key=["easy", "medium", "hard"].index
     )
+
+
+def test_the_guide_says_so() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "basics.md"
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|", guide.read_text(), re.MULTILINE)
+    found = Counter((kind(task), task.metadata.difficulty) for task in TASKS)
+    assert {row[0] for row in rows} == KINDS
+    for name, *counts in rows:
+        said = [str(found[name, difficulty]) for difficulty in ("easy", "medium", "hard")]
+        assert said == counts, name
 
 
 def test_what_is_looked_at_in_more_than_one_way() -> None:

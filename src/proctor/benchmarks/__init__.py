@@ -63,7 +63,7 @@ TABLE = {
             tasks=54,
             file="basics.toml",
             licence="MIT",
-            sha256="db336421835a48351c9b8430adb5547302cad1352d56dd709016222e11d6b3e0",
+            sha256="499260fa3af0f92e77a11282ef70645ebea5e5078d7ca835bb21b69b2c4a410b",
             read=tasks_file.read,
         ),
         Source(
