@@ -156,7 +156,7 @@ def all_closed() -> Iterator[None]:
 
 
 @pytest.fixture
-def strays() -> Callable[[Sandbox, str], list[Receipt]]:
+def strays() -> Callable[..., list[Receipt]]:
     """Return a function that finds the samples of the suite `basics` that land elsewhere.
 
     The reference passes; a near miss passes some test, but is rejected for the reason that is
@@ -175,11 +175,12 @@ def strays() -> Callable[[Sandbox, str], list[Receipt]]:
         far = wrong.name == "near miss" and not any(test.passed for test in receipt.tests)
         return receipt.bucket is not wrong.bucket or far
 
-    def find(sandbox: Sandbox, model: str) -> list[Receipt]:
-        completions = list(open_model(model).complete(benchmark, Sampling()))
+    def find(sandbox: Sandbox, model: str, step: int = 1) -> list[Receipt]:
+        some = msgspec.structs.replace(benchmark, tasks=benchmark.tasks[::step])
+        completions = list(open_model(model).complete(some, Sampling()))
         grader = Grader(sandbox, Options(workers=2))
-        receipts = list(grade_all(grader, benchmark, completions, workers=2))
-        assert len(receipts) == len(completions) == len(tasks) * (2 if model == "wrong" else 1)
+        receipts = list(grade_all(grader, some, completions, workers=2))
+        assert len(receipts) == len(completions) == len(some.tasks) * (1 + (model == "wrong"))
         return [receipt for receipt in receipts if is_stray(receipt, model)]
 
     return find

@@ -63,7 +63,7 @@ TABLE = {
             tasks=54,
             file="basics.toml",
             licence="MIT",
-            sha256="499260fa3af0f92e77a11282ef70645ebea5e5078d7ca835bb21b69b2c4a410b",
+            sha256="8e54742d9dab9521819292389c466863bf0a942279629d94343cb62addfe7286",
             read=tasks_file.read,
         ),
         Source(
