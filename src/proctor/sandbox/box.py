@@ -40,6 +40,7 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "LD_BIND_NOW": "1",  # find functions once, not in every fork
 }
 """All that a guest's environment holds: nothing of the user's."""
 
@@ -81,7 +82,7 @@ class Box:
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
         self.scratch: str | None = None  # a scratch folder whose size we have to watch
-        self._processors = _processors()
+        self.processors = processors()
 
     def _launch(
         self,
@@ -111,16 +112,16 @@ class Box:
 
     def follow(self) -> None:
         """Run where the calling thread may run."""
-        allowed = _processors()
-        if allowed != self._processors:
+        allowed = processors()
+        if allowed != self.processors:
             # where it is not ours to say, it runs where it ran before
             with contextlib.suppress(PermissionError):
                 os.sched_setaffinity(self.keeper, allowed)
-            self._processors = allowed
+            self.processors = allowed
 
     def alive(self) -> bool:
-        """Say whether the keeper is still there, and has nothing to say."""
-        return self._process.poll() is None and not self.control.wait(0)
+        """Say whether the keeper is still there: if not, its end of the socket is closed."""
+        return not self.control.wait(0)
 
     def look(self) -> Load | None:
         """Return what all guests of the box use."""
@@ -234,7 +235,7 @@ class Box:
         return answer.fds[0]
 
 
-def _processors() -> set[int]:
+def processors() -> set[int]:
     """Return where this thread may run; a process that it starts may run there, too."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
