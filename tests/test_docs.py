@@ -45,7 +45,8 @@ def shown(page: Path, command: str) -> list[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        "proctor run humaneval --model reference --out runs/demo-reference --fresh",
+        "proctor run basics --model reference --out runs/demo-reference --fresh",
+        "proctor run basics --model wrong --out runs/demo-wrong --fresh",
         (
             "proctor score examples/mixed/tasks.jsonl --completions examples/mixed/samples.jsonl "
             "--out runs/demo-mixed --fresh"

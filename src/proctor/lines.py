@@ -1,8 +1,8 @@
 """Rows of JSON: those of files that may be wrong, and those that we write.
 
-Files are JSONL or one array, plain, .gz or .zst. Whatever is wrong with one is a single sentence
-that names the file, the line and the field. Files are read as streams; one line has a bound, so
-that a broken file cannot eat the memory.
+Files are JSONL or one array, plain, .gz or .zst; or TOML, in which people can write rows that hold
+code. Whatever is wrong with one is a single sentence that names the file, the line and the field.
+JSONL is read as a stream; one line has a bound, so that a broken file cannot eat the memory.
 """
 
 import gzip
@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import sys
+import tomllib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +37,7 @@ class Line(NamedTuple):
     number: int
     text: bytes
     unit: str = "line"
-    """What `number` counts: lines, or elements of one array."""
+    """What `number` counts: lines, elements of one array, or tables of one name."""
 
     def error(self, what: str) -> InputError:
         """Return an error that says where."""
@@ -118,9 +119,12 @@ def sha256_of(path: Path) -> str:
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the rows of a file: its lines, or the elements of one array."""
+    """Yield the rows of a file: its lines, the elements of one array, or its tables."""
     with open_bytes(path) as file:
         try:
+            if ".toml" in path.suffixes[-2:]:
+                yield from _tables(path, file)
+                return
             start = file.read(64).removeprefix(BOM).lstrip()
             file.seek(0)
             yield from _array(path, file) if start.startswith(b"[") else _rows(path, file)
@@ -153,6 +157,30 @@ def _array(path: Path, file: IO[bytes]) -> Iterator[Line]:
         texts = (bytes(element) for element in whole.decode(list[msgspec.Raw]))
     for number, text in enumerate(texts, 1):
         yield Line(path, number, text, "element")
+
+
+def _tables(path: Path, file: IO[bytes]) -> Iterator[Line]:
+    """Yield the tables `[[task]]` of a TOML file, by whatever name, numbered from 1."""
+    content = file.read(MAX_LINE + 1)
+    if len(content) > MAX_LINE:
+        raise InputError(f"{path}: longer than {MAX_LINE >> 20} MiB; write one JSON object a line")
+    try:
+        document = tomllib.loads(content.removeprefix(BOM).decode())
+    except RecursionError:
+        raise InputError(f"{path}: nested too deeply") from None
+    except ValueError as error:  # tomllib's errors and UnicodeDecodeError
+        raise InputError(f"{path}: not TOML: {error}") from None
+    match list(document.items()):
+        case [(name, [*tables])]:
+            pass
+        case _:
+            raise InputError(f"{path}: must be a list of tables of one name, as in [[task]]")
+    for number, table in enumerate(tables, 1):
+        line = Line(path, number, b"", name)
+        try:
+            yield line._replace(text=json.dumps(table).encode())
+        except TypeError:
+            raise line.error("dates and times have no meaning here") from None
 
 
 def encode(record: Any) -> bytes:
