@@ -192,6 +192,65 @@ def test_an_element_of_an_array_is_called_one(tmp_path: Path) -> None:
     assert complaint(path) == f"{path}, element 1: nested more than 100 deep"
 
 
+TOML = """
+[[task]]
+task_id = "a"
+n = 36893488147419103232
+code = '''
+def f(x):
+    return "\\n"
+'''
+
+[task.tests]
+inputs = [[1, 2.5, true, "é"], []]
+
+[[task]]
+task_id = "b"
+"""
+
+
+def test_tables(tmp_path: Path) -> None:
+    for name, content in (
+        ("rows.toml", TOML.encode()),
+        ("rows.toml", b"\xef\xbb\xbf" + TOML.replace("\n", "\r\n").encode()),
+        ("rows.toml.gz", gzip.compress(TOML.encode())),
+        ("rows.toml.zst", zstd.compress(TOML.encode())),
+    ):
+        (tmp_path / name).write_bytes(content)
+        first, second = rows_of(tmp_path / name)
+        assert first["tests"] == {"inputs": [[1, 2.5, True, "é"], []]}
+        assert (first["n"], second) == (2**65, {"task_id": "b"})
+        assert first["code"] == 'def f(x):\n    return "\\n"\n', "a literal string is kept as it is"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[[task]\n", ": not TOML: Expected ']]' at the end of an array declaration (at line 1, column 7)"),
+        (b'[[task]]\na = "\xff"\n', ": not UTF-8: byte 0xff, invalid start byte"),
+        (b"a = " + b"[" * 100_000, ": nested more than 100 deep"),
+        (b"", ": must be a list of tables of one name, as in [[task]]"),
+        (b"[task]\na = 1\n", ": must be a list of tables of one name, as in [[task]]"),
+        (b"[[task]]\n[[other]]\n", ": must be a list of tables of one name, as in [[task]]"),
+        (b"title = 'x'\n[[task]]\n", ": must be a list of tables of one name, as in [[task]]"),
+        (b"[[task]]\n[[task]]\nday = 2026-01-01\n", ", task 2: dates and times have no meaning here"),
+        (b"[[task]]\nn = nan\n", ", task 1: not JSON: NaN is no number"),
+        (b"task = [1]\n", ", task 1: it must be an object, not a whole number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_tables(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "rows.toml"
+    path.write_bytes(content)
+    assert complaint(path) == f"{path}{said}"
+
+
+def test_tables_are_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.lines.MAX_LINE", 1 << 20)
+    path = tmp_path / "rows.toml"
+    path.write_bytes(b"[[task]]\n" + b"#" * (1 << 20))
+    assert complaint(path) == f"cannot read {path}: it is longer than 1 MiB"
+
+
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
     for name, content in (("a", b""), ("b", b"\n \n"), ("c.gz", gzip.compress(b"")), ("d", b"[]")):
         (tmp_path / name).write_bytes(content)

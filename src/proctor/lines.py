@@ -1,8 +1,9 @@
 """Rows of JSON: those of files that may be wrong, and those that we write.
 
-Files are JSONL or one array, plain, .gz or .zst. Whatever is wrong with one is a single sentence
-that names the file, the line and the field. Files are read as streams, and a row has bounds in
-length and depth, so that a broken file eats neither the memory nor the stack.
+Files are JSONL or one array, plain, .gz or .zst; or TOML, in which people can write rows that hold
+code. Whatever is wrong with one is a single sentence that names the file, the line and the field.
+JSON is read as a stream, and a row has bounds in length and depth, so that a broken file eats
+neither the memory nor the stack.
 """
 
 import gzip
@@ -10,6 +11,7 @@ import hashlib
 import json
 import re
 import sys
+import tomllib
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +52,7 @@ class Line(NamedTuple):
     number: int
     text: bytes
     unit: str = "line"
-    """What `number` counts: lines, or elements of one array."""
+    """What `number` counts: lines, elements of one array, or tables of one name."""
 
     def error(self, what: str) -> InputError:
         """Return an error that says where."""
@@ -190,8 +192,11 @@ def sha256_of(path: Path) -> str:
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the rows of a file: its lines, or the elements of one array."""
+    """Yield the rows of a file: its lines, the elements of one array, or its tables."""
     with open_bytes(path) as file, _reading(path):
+        if ".toml" in path.suffixes[-2:]:
+            yield from _tables(path, file)
+            return
         start = file.read(64)
         file.seek(0)
         if start.startswith(UTF16):
@@ -219,6 +224,32 @@ def _array(path: Path, file: IO[bytes]) -> Iterator[Line]:
             yield line
     except BrokenArrayError as error:
         raise line._replace(number=line.number + 1).error(str(error)) from None
+
+
+def _tables(path: Path, file: IO[bytes]) -> Iterator[Line]:
+    """Yield the tables `[[task]]` of a TOML file, by whatever name, numbered from 1."""
+    document = parse_toml(path, bounded(str(path), file, MAX_LINE))
+    match list(document.items()):
+        case [(name, [*tables])]:
+            pass
+        case _:
+            raise InputError(f"{path}: must be a list of tables of one name, as in [[task]]")
+    for number, table in enumerate(tables, 1):
+        line = Line(path, number, b"", name)
+        try:
+            yield line._replace(text=json.dumps(table).encode())
+        except TypeError:
+            raise line.error("dates and times have no meaning here") from None
+
+
+def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
+    """Parse the content of a TOML file."""
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: {explain(error)}") from None
+    except ValueError as error:  # tomllib's errors, and a number that Python will not read
+        raise InputError(f"{path}: not TOML: {error}") from None
 
 
 def encode(record: Any) -> bytes:

@@ -18,6 +18,7 @@ from proctor.judge.doubt import References
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
+from proctor.settings import default_workers
 from proctor.task import Benchmark, Task
 from proctor.verdict import Bucket, Failed
 
@@ -35,7 +36,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     extract: Extract = "auto"
     preamble: Preamble = "none"
     reuse: bool = True
-    workers: int = 1
+    workers: int = msgspec.field(default_factory=default_workers)
     rules: Rules = Rules()
     doubt: bool = False
     """Whether a failure counts only if the task's own reference solution does not fail, too."""

@@ -6,14 +6,13 @@ Flags of the command line win over settings.
 """
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
 from proctor.errors import InputError
-from proctor.lines import explain, read_whole
+from proctor.lines import explain, parse_toml, read_whole
 
 MAX_BYTES = 1 << 20
 MOST_WORKERS = 1024
@@ -41,13 +40,11 @@ def load_settings() -> Settings:
     path = _settings_file()
     if path is None:
         return Settings()
-    content = read_whole(path, MAX_BYTES)
+    document = parse_toml(path, read_whole(path, MAX_BYTES))
     try:
-        return msgspec.convert(tomllib.loads(content.decode("utf-8-sig")), Settings)
-    except (msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
+        return msgspec.convert(document, Settings)
+    except msgspec.ValidationError as error:
         raise InputError(f"{path}: {explain(error).replace(' or null', '')}") from None
-    except ValueError as error:  # no TOML, or a number that Python will not read
-        raise InputError(f"{path}: not TOML: {error}") from None
 
 
 def _settings_file() -> Path | None:

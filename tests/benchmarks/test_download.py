@@ -87,6 +87,13 @@ def test_a_file_that_does_not_come(publisher: str, tmp_path: Path, name: str) ->
     assert not (tmp_path / "cache").exists()
 
 
+def test_what_is_our_own_is_not_fetched(tmp_path: Path) -> None:
+    said = "^basics: comes with proctor, there is nothing to fetch$"
+    with pytest.raises(InputError, match=said):
+        download(TABLE["basics"], tmp_path)
+    assert not os.listdir(tmp_path)
+
+
 def test_nobody_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot fetch"):
         download(source("http://127.0.0.1:1/x"), tmp_path)

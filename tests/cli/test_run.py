@@ -52,6 +52,26 @@ def test_a_wrong_reference_is_not(proctor: Proctor, alone: Path, jsonl: Write) -
     assert ran.complaint.endswith("); its samples are unscored")
 
 
+def test_the_suite_that_comes_along(proctor: Proctor) -> None:
+    found = json.loads(proctor("run", "basics", "--model", "reference", "--json").out)
+    assert (found["tasks"], found["passed"], found["degraded"]) == (54, 54, False)
+    assert found["judged"] == {"apart": 49, "together": 5}
+
+
+def test_wrong_solutions_are_all_rejected(proctor: Proctor) -> None:
+    """A near miss and a lazy one of each of the first tasks."""
+    args = ("run", "basics", "--model", "wrong", "--samples", "6", "--out", "run", "--json")
+    found = json.loads(proctor(*args).out)
+    assert (found["samples"], found["passed"], found["unscored"]) == (12, 0, 0)
+    assert found["pass_at_k"]["1"]["value"] == 0.0
+    rows = [json.loads(line) for line in Path("run/completions.jsonl").read_text().splitlines()]
+    assert [row["more"]["wrong_solution"] for row in rows] == ["near miss", "lazy"] * 6
+    said = proctor("run", "humaneval", "--model", "wrong").complaint
+    assert said.endswith(
+        "no wrong_solutions in 164 of 164 tasks, the first of which is HumanEval/0"
+    )
+
+
 def test_the_first_tasks_several_times(proctor: Proctor, tasks: Path) -> None:
     args = ("run", tasks, "--model", "reference", "--samples", "2", "--n-samples", "3")
     found = json.loads(proctor(*args, "--k", "3", "--out", "run", "--json").out)
@@ -79,7 +99,7 @@ def test_recorded_answers_to_the_first_tasks(proctor: Proctor, tasks: Path, json
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--model", "gpt"], "--model gpt: no such provider; known are reference, recorded:FILE"),
+        (["--model", "gpt"], "--model gpt: no such provider; known are reference, wrong, recorded:FILE"),
         (["--model", "recorded:none.jsonl"], "cannot read none.jsonl: No such file or directory"),
         (["--model", "reference", "--k", "2"], "--k 2: no task has more than 1 samples"),
         (["--model", "reference", "--k", "x"], "--k x: must be whole numbers above 0, as in 1,10,100"),

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from proctor.benchmarks import TABLE
+
 Proctor = Callable[..., Any]
 Write = Callable[..., Path]
 CONTRACT = {
@@ -241,7 +243,7 @@ def test_missing_files_and_folders(refused: Callable[..., str], alone: Path) -> 
         "cannot read no.jsonl: No such file or directory"
     )
     assert refused("score", "no.jsonl", "--completions", "s.jsonl") == (
-        "no.jsonl: no such benchmark or tasks file; known are humaneval, mbpp, mbpp-sanitized"
+        f"no.jsonl: no such benchmark or tasks file; known are {', '.join(TABLE)}"
     )
     assert refused("score", folder, "--completions", "s.jsonl").endswith("it is a folder")
     assert refused("score", "tasks.jsonl", "--completions", folder) == (

@@ -3,7 +3,8 @@
 A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
 of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
 data folder of the settings, a package that carries it, the cache of earlier downloads. Nothing is
-downloaded unless asked for by `proctor benchmarks NAME --download`.
+downloaded unless asked for by `proctor benchmarks NAME --download`. What is our own comes with
+Proctor and is always there.
 """
 
 from collections.abc import Callable
@@ -37,23 +38,34 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     file: str
     """The publisher's file name; `.gz` behind it is fine, too."""
-    url: str
     licence: str
     sha256: str
     """Of the uncompressed content."""
     read: Read
+    url: str | None = None
+    """Where its publisher keeps it; None: it comes with Proctor."""
     package: tuple[str, str] | None = None
     """A Python package that carries the file, and the extra that installs it."""
     alias: Alias = no_alias
     """Other spellings of a task id that samples files use."""
 
 
+OWN_FOLDER = Path(__file__).parent.parent / "data"
 GITHUB = "https://raw.githubusercontent.com"
 HUMAN_EVAL_COMMIT = "6d43fb980f9fee3c892a914eda09951f772ad10d"
 
 TABLE = {
     source.name: source
     for source in (
+        Source(
+            name="basics",
+            summary="54 small tasks of all kinds, easy to hard; needs no download",
+            tasks=54,
+            file="basics.toml",
+            licence="MIT",
+            sha256="8e54742d9dab9521819292389c466863bf0a942279629d94343cb62addfe7286",
+            read=tasks_file.read,
+        ),
         Source(
             name="humaneval",
             summary="164 hand-written functions to complete (Chen et al. 2021)",
@@ -110,6 +122,8 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
     """Return the file of a benchmark, or say where it could come from."""
     if data is not None and not is_folder(data):
         return data
+    if source.url is None:
+        return OWN_FOLDER / source.file
     for place in (folder, _package_folder(source), cache_folder()) if data is None else (data,):
         found = None if place is None else _within(place, source)
         if found is not None:

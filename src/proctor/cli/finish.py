@@ -1,5 +1,6 @@
 """Carry out a plan under a progress bar, print what came of it, and leave with its status."""
 
+import gc
 import os
 import shlex
 import sys
@@ -55,6 +56,7 @@ def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -
                 place, begun = path, True
                 bar.begin(total, done, path)
                 interrupt.listen()
+                gc.freeze()  # tasks stay to the end and need not be looked at again and again
 
             return evaluate(
                 plan,

@@ -68,7 +68,7 @@ Packages = Annotated[
 ]
 CompareName = Annotated[
     str | None,
-    typer.Option("--compare", help="Comparator: exact, tiered, validator, float(abs,rel)."),
+    typer.Option("--compare", help="Comparator: exact, tiered, validator, verl, float(abs,rel)."),
 ]
 MaxTests = Annotated[int | None, typer.Option(min=1, help="Run at most so many cases a task.")]
 EarlyStop = Annotated[bool, typer.Option("--early-stop", help="Stop at the first failed test.")]

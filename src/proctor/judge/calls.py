@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.extraction.syntax import bound_names, parse_answer
 from proctor.judge.examination import UnfitError
 from proctor.judge.reduce import Case
 from proctor.judge.stdin import OUT_OF_TIME
@@ -57,6 +58,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     case: Case
     request: bytes
     right: bytes | None
+
+
+def called(fn_name: str, program: Program) -> str:
+    """Say how to call a function by its name: as it is, or as the method of a class `Solution`."""
+    tree = parse_answer(program.source) if "Solution" in program.source else None
+    names = bound_names(tree) if tree is not None else set()
+    return f"Solution().{fn_name}" if "Solution" in names and fn_name not in names else fn_name
 
 
 def question(case: Case, argument: int | None = None) -> Question:

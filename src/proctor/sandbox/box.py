@@ -20,6 +20,7 @@ from proctor.sandbox import (
     OutputTooLong,
     SandboxFailed,
     Usage,
+    descriptors,
 )
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
@@ -43,6 +44,7 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "LD_BIND_NOW": "1",  # find functions once, not in every fork
 }
 """All that a guest's environment holds: nothing of the user's."""
 
@@ -78,7 +80,7 @@ class Box:
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
         self.scratch: str | None = None  # a scratch folder whose size we have to watch
-        self._processors = _processors()
+        self.processors = processors()
 
     def _begin(
         self,
@@ -87,7 +89,7 @@ class Box:
         environment: Mapping[str, str] | None,
     ) -> str:
         """Start the keeper and return the version of its Python."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = descriptors.socketpair(socket.SOCK_SEQPACKET)
         self.control = Control(ours)
         with theirs, _file(bundle) as source, _file() as errors:
             fds = [theirs.fileno(), source.fileno()]
@@ -111,15 +113,16 @@ class Box:
         environment: Mapping[str, str] | None,
     ) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=environment,
-                pass_fds=[*fds, *([] if self._place is None else [self._place.fd])],
-                start_new_session=True,
-            )
+            with descriptors.no_forks():
+                return subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env=environment,
+                    pass_fds=[*fds, *([] if self._place is None else [self._place.fd])],
+                    start_new_session=True,
+                )
         except OSError as error:
             self.control.connection.close()
             raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
@@ -131,16 +134,16 @@ class Box:
 
     def follow(self) -> None:
         """Run where the calling thread may run."""
-        allowed = _processors()
-        if allowed != self._processors:
+        allowed = processors()
+        if allowed != self.processors:
             # where it is not ours to say, it runs where it ran before
             with contextlib.suppress(PermissionError):
                 os.sched_setaffinity(self.keeper, allowed)
-            self._processors = allowed
+            self.processors = allowed
 
     def alive(self) -> bool:
-        """Say whether the keeper is still there, and has nothing to say."""
-        return self._process.poll() is None and not self.control.wait(0)
+        """Say whether the keeper is still there: if not, its end of the socket is closed."""
+        return not self.control.wait(0)
 
     def look(self) -> Load | None:
         """Return what all guests of the box use."""
@@ -161,9 +164,9 @@ class Box:
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
         """Fork a guest and return its outside; without standard input it gets a border."""
-        reading, writing = zip(os.pipe(), os.pipe(), strict=True)
-        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else os.pipe()
-        ours, theirs = socket.socketpair() if program is None else (None, None)
+        reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
+        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
+        ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         order = {
@@ -260,7 +263,7 @@ class Box:
         return answer.fds[0]
 
 
-def _processors() -> set[int]:
+def processors() -> set[int]:
     """Return where this thread may run; a process that it starts may run there, too."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 

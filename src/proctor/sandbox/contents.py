@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError, SandboxError, boundary
-from proctor.sandbox import seccomp
+from proctor.sandbox import descriptors, seccomp
 from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
@@ -108,7 +108,7 @@ def look_at(python: str) -> Interpreter:
     refusal = f"{python} is not a Python that can run candidates"
     command = [python, "-I", "-c", ASK]
     try:
-        with boundary(InputError, refusal):
+        with boundary(InputError, refusal), descriptors.no_forks():
             answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
         return msgspec.json.decode(answer.stdout, type=Interpreter)
     except subprocess.CalledProcessError as error:
