@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import load, tasks_file
+from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.completion import Completion
 from proctor.errors import InputError
 from proctor.evaluation import Plan
@@ -229,7 +229,7 @@ def evaluate(
     plan = Plan(
         benchmark=load(benchmark, None if data is None else Path(data), folder),
         model=open_model(model) if completions is None else Recorded(Path(completions)),
-        options=options or Options(workers=usual_workers()),
+        options=options or Options(workers=usual_workers(), doubt=benchmark not in TABLE),
         partial=partial,
         ks=ks,
     )

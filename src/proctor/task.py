@@ -121,6 +121,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Where the tasks were read from: a file, a package."""
     aliases: Mapping[str, str] = {}
     """Other spellings of task ids that samples files use."""
+    places: Mapping[str, str] = {}
+    """Where in the source a task stands, as in `line 3`."""
     beyond: frozenset[str] = frozenset()
     """Ids of tasks that exist but were not asked for; their samples are passed over."""
 
@@ -131,6 +133,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
         for task in self.tasks:
             digest.update(bytes.fromhex(task.sha256))
         return digest.hexdigest()
+
+    def where(self, task_id: str) -> str:
+        """Say where a task stands."""
+        return f"{self.source}, {self.places.get(task_id, task_id)}"
 
     def first(self, count: int) -> "Benchmark":
         """Return the same benchmark with its first tasks only."""

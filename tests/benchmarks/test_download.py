@@ -13,7 +13,7 @@ import pytest
 
 from proctor.benchmarks import TABLE, Source, find
 from proctor.benchmarks.download import download
-from proctor.errors import InputError, StoreError
+from proctor.errors import InputError
 
 CONTENT = b'{"task_id": "a"}\n'
 
@@ -103,7 +103,7 @@ def test_no_place_to_keep_it(
     publisher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"cannot write .*mbpp.jsonl: Not a directory"):
+    with pytest.raises(InputError, match=r"cannot write .*mbpp.jsonl: Not a directory"):
         download(source(f"{publisher}/a.jsonl"), tmp_path / "file" / "x")
     monkeypatch.delenv("HOME")
     monkeypatch.setattr("pwd.getpwuid", lambda _: {}[_])

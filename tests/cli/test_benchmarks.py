@@ -77,5 +77,5 @@ def test_bad_settings(proctor: Proctor, alone: Path, monkeypatch: pytest.MonkeyP
     ran = proctor("benchmarks")
     assert (ran.status, ran.complaint) == (
         2,
-        "proctor.toml: Object contains unknown field `colour`",
+        "proctor.toml: field colour is not known",
     )

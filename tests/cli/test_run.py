@@ -42,8 +42,14 @@ def test_the_reference_is_right(proctor: Proctor, tasks: Path) -> None:
 
 def test_a_wrong_reference_is_not(proctor: Proctor, alone: Path, jsonl: Write) -> None:
     jsonl("tasks.jsonl", [task(1), task(2, "def f(x): return 1")])
-    found = json.loads(proctor("run", "tasks.jsonl", "--model", "reference", "--json").out)
-    assert (found["passed"], found["outcomes"]["assertion_fail"]) == (1, 1)
+    ran = proctor("run", "tasks.jsonl", "--model", "reference", "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, found["passed"], found["unscored"], found["degraded"]) == (1, 1, 1, True)
+    assert list(found["unfit"]) == ["t/2"]
+    assert ran.complaint.startswith(
+        "tasks.jsonl, line 2: canonical_solution fails the task's own tests (wrong_answer: "
+    )
+    assert ran.complaint.endswith("); its samples are unscored")
 
 
 def test_the_suite_that_comes_along(proctor: Proctor) -> None:

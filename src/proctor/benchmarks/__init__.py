@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.benchmarks import humaneval, mbpp, tasks_file
 from proctor.errors import InputError, boundary
-from proctor.lines import Line, brief, read_lines, sha256_of, spelt_out
+from proctor.lines import Line, brief, is_folder, read_lines, sha256_of, spelt_out
 from proctor.settings import home
 from proctor.task import Benchmark, Task
 
@@ -120,7 +120,7 @@ def load(name: str, data: Path | None = None, folder: Path | None = None) -> Ben
 
 def find(source: Source, data: Path | None = None, folder: Path | None = None) -> Path:
     """Return the file of a benchmark, or say where it could come from."""
-    if data is not None and not data.is_dir():
+    if data is not None and not is_folder(data):
         return data
     if source.url is None:
         return OWN_FOLDER / source.file
@@ -148,10 +148,11 @@ def cache_folder() -> Path | None:
 
 
 def _within(place: Path, source: Source) -> Path | None:
-    for folder in (place, place / source.name, place / source.name.partition("-")[0]):
-        for suffix in ("", ".gz", ".zst"):
-            if (folder / (source.file + suffix)).is_file():
-                return folder / (source.file + suffix)
+    with boundary(InputError, f"cannot look for {source.file} in {place}"):
+        for folder in (place, place / source.name, place / source.name.partition("-")[0]):
+            for suffix in ("", ".gz", ".zst"):
+                if (folder / (source.file + suffix)).is_file():
+                    return folder / (source.file + suffix)
     return None
 
 
@@ -174,15 +175,18 @@ def _shape_of(path: Path) -> tuple[Read, Alias]:
 def _load(name: str, path: Path, read: Read, alias: Alias) -> Benchmark:
     """Read tasks and make sure that their ids tell them apart."""
     tasks: list[Task] = []
-    seen: dict[str, int] = {}
+    seen: dict[str, str] = {}
     for line in read_lines(path):
         task = read(line)
+        if spelt_out(task.task_id) != task.task_id:
+            raise line.error(f"task_id {brief(task.task_id)} is no text that UTF-8 can hold")
         if task.task_id in seen:
-            where = f"{line.unit} {seen[task.task_id]}"
-            raise line.error(f"task_id {brief(task.task_id)} stands in {where} already")
-        seen[task.task_id] = line.number
+            raise line.error(
+                f"task_id {brief(task.task_id)} stands in {seen[task.task_id]} already"
+            )
+        seen[task.task_id] = f"{line.unit} {line.number}"
         tasks.append(task)
     if not tasks:
         raise InputError(f"{path}: there are no tasks in it")
     aliases = {other: task.task_id for task in tasks for other in alias(task.task_id)}
-    return Benchmark(name=name, tasks=tasks, source=str(path), aliases=aliases)
+    return Benchmark(name=name, tasks=tasks, source=str(path), aliases=aliases, places=seen)
