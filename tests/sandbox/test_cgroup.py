@@ -27,7 +27,7 @@ from proctor.sandbox import (
     kernel,
 )
 from proctor.sandbox.box import Box
-from proctor.sandbox.cgroup import LEAF, PREFIX, Group, Hierarchy, Place, find_place, locate, room
+from proctor.sandbox.cgroup import LEAF, Ground, Group, Hierarchy, find_ground, locate, room
 from proctor.sandbox.warm import Warm
 from proctor.task import Assertions, Task
 
@@ -36,15 +36,15 @@ FINE = "print('fine')\n"
 
 
 @pytest.fixture(scope="module")
-def place() -> Place:
+def ground() -> Ground:
     try:
-        return find_place()
+        return find_ground()
     except SandboxError as error:
         pytest.skip(f"this host lets us use no cgroup: {error}")
 
 
 @pytest.fixture(scope="module")
-def opened(place: Place) -> Iterator[Warm]:
+def opened(ground: Ground) -> Iterator[Warm]:
     try:
         sandbox = kernel.open_kernel()
         sandbox.enforcement()
@@ -176,8 +176,15 @@ def test_a_keeper_that_is_hit_all_the_same_is_the_guests_doing(
     assert ending(blind, FINE) == Exited(0)
 
 
-def test_what_the_host_does_for_want_of_memory_is_our_trouble(place: Place) -> None:
-    group = Group(place)
+def test_a_cgroup_that_somebody_took_away_is_our_trouble(ground: Ground) -> None:
+    group = Group(ground)
+    group._folder.rmdir()
+    assert isinstance(group.told(), SandboxFailed)
+    group.close()
+
+
+def test_what_the_host_does_for_want_of_memory_is_our_trouble(ground: Ground) -> None:
+    group = Group(ground)
     try:
         group.allow(100 * MIB)
         group._seen = (0, -1)  # one more was ended than the limit was reached
@@ -221,10 +228,10 @@ def test_a_box_may_take_what_its_guest_may_and_what_its_keeper_needs() -> None:
 def test_the_walls_say_which_it_is(opened: Warm, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cgroup, all together" in opened.enforcement().walls["memory_bytes"]
 
-    def nowhere() -> Place:
+    def nowhere() -> Ground:
         raise SandboxError("no cgroup that counts memory is in sight")
 
-    monkeypatch.setattr(kernel, "find_place", nowhere)
+    monkeypatch.setattr(kernel, "find_ground", nowhere)
     other = kernel.open_kernel()
     try:
         assert "watched, all together" in other.enforcement().walls["memory_bytes"]
@@ -234,20 +241,23 @@ def test_the_walls_say_which_it_is(opened: Warm, monkeypatch: pytest.MonkeyPatch
         other.close()
 
 
-def folders(place: Place) -> set[str]:
-    return {path.name for path in place.folder.glob(f"{PREFIX}*")}
+def folders(boxes: list[Box]) -> list[Path]:
+    return [box._group._folder for box in boxes if box._group is not None]
 
 
-def test_a_closed_box_leaves_no_cgroup(place: Place) -> None:
-    before = folders(place)
+def test_a_closed_box_leaves_no_cgroup(
+    ground: Ground, warm_boxes: Callable[..., list[Box]]
+) -> None:
     sandbox = kernel.open_kernel()
     assert ending(sandbox, FINE) == Exited(0)
     session = sandbox.session(LIMITS)
     session.exec(Program(source=FINE))
-    assert len(folders(place) - before) >= 2
+    made = folders([*warm_boxes(sandbox), session._box])
+    assert len(made) == 2
+    assert all(folder.parent == ground.folder and folder.exists() for folder in made)
     session.close()
     sandbox.close()
-    assert not folders(place) - before
+    assert not any(folder.exists() for folder in made)
 
 
 OPENS = """
@@ -255,55 +265,52 @@ import sys, time
 from proctor.sandbox import Limits, kernel
 from proctor.program import Program
 sandbox = kernel.open_kernel()
-print(sandbox.run(Program(source="print(1)"), Limits()).ending, flush=True)
+sandbox.run(Program(source="print(1)"), Limits())
+(box,) = sandbox._candidates(b"")._idle
+print(box._group._folder, flush=True)
 time.sleep(60)
 """
 
 
 def test_what_stays_when_all_of_us_are_killed_goes_with_the_next(
-    place: Place, opened: Warm, warm_boxes: Callable[..., list[Box]]
+    ground: Ground, opened: Warm, warm_boxes: Callable[..., list[Box]]
 ) -> None:
     ending(opened, FINE)
-    ours = {box._group._folder.name for box in warm_boxes(opened) if box._group is not None}
-    before = folders(place)
-    with subprocess.Popen(
-        [sys.executable, "-c", OPENS], stdout=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, "-c", OPENS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "Exited(code=0)\n"
-        theirs = folders(place) - before
-        assert theirs
-        cgroup._sweep(place)
-        assert theirs <= folders(place), "what somebody has is left alone"
+        theirs = Path(process.stdout.readline().strip())
+        cgroup._sweep(ground)
+        assert theirs.exists(), "what somebody has is left alone"
         process.kill()
     deadline = time.monotonic() + 20
-    while theirs & folders(place) and time.monotonic() < deadline:
-        time.sleep(0.05)  # its keepers are about to go
-        cgroup._sweep(place)
-    assert not theirs & folders(place)
-    assert ours <= folders(place)
+    while theirs.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)  # its keeper is about to go
+        cgroup._sweep(ground)
+    assert not theirs.exists()
+    assert all(folder.exists() for folder in folders(warm_boxes(opened)))
 
 
 def test_nobody_takes_a_folder_that_has_just_been_made(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opens: list[object] = []
     real = os.open
 
     def meddling(path: object, *args: int) -> int:
-        if str(path).endswith(cgroup.COUNTER[place.version]):
+        if str(path).endswith(cgroup.COUNTER[ground.version]):
             opens.append(path)
             if len(opens) == 1:
                 monkeypatch.setattr(os, "open", real)
-                cgroup._sweep(place)
+                cgroup._sweep(ground)
                 monkeypatch.setattr(os, "open", meddling)
         return real(path, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(os, "open", meddling)
-    group = Group(place)
+    group = Group(ground)
     monkeypatch.undo()
     assert len(opens) == 2, "the first was swept away, the second is held"
-    cgroup._sweep(place)
+    cgroup._sweep(ground)
     assert group._folder.exists()
     group.close()
     assert not group._folder.exists()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.sandbox.cgroup import find_place
+from proctor.sandbox.cgroup import find_ground
 from proctor.sandbox.host import CGROUP, NAMESPACES, Host, Trial, look_around, probe, remedies
 
 BARE = [
@@ -20,7 +20,7 @@ def lines(host: Host, trials: Sequence[Trial] = BARE) -> str:
 
 def may_have_cgroups() -> bool:
     try:
-        return bool(find_place())
+        return bool(find_ground())
     except SandboxError:
         return False
 

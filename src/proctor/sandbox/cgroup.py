@@ -27,6 +27,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+if sys.platform != "win32":  # where there are neither locks nor cgroups
+    import fcntl
+
 from proctor.errors import SandboxError
 from proctor.sandbox import MIB, Ending, Limits, OutOfMemory, SandboxFailed
 
@@ -84,7 +87,7 @@ def _lines(path: str) -> list[str]:
         return []  # not Linux, or without cgroups
 
 
-class Place(NamedTuple):
+class Ground(NamedTuple):
     """A cgroup below which boxes may have theirs."""
 
     folder: Path
@@ -92,7 +95,7 @@ class Place(NamedTuple):
 
 
 @cache
-def find_place() -> Place:
+def find_ground() -> Ground:
     """Find out by trying where boxes may have cgroups; a SandboxError says why nowhere."""
     found = hierarchy("memory")
     if found is None:
@@ -101,16 +104,16 @@ def find_place() -> Place:
     try:
         if found.version != 1:
             _make_room(folder, contained=folder == found.top)
-        place = Place(folder, found.version)
-        _sweep(place)
-        group = Group(place)
+        ground = Ground(folder, found.version)
+        _sweep(ground)
+        group = Group(ground)
         try:
             group.allow(KEEPER_BYTES)
         finally:
             group.close()
     except OSError as error:
         raise SandboxError(f"{folder}: {error.strerror}") from None
-    return place
+    return ground
 
 
 def _make_room(folder: Path, *, contained: bool) -> None:
@@ -144,13 +147,11 @@ def _delegated(folder: Path) -> bool:
     return bool(marked) or (alone and os.geteuid() != 0)
 
 
-def _sweep(place: Place) -> None:
+def _sweep(ground: Ground) -> None:
     """Remove what others left who were killed."""
-    import fcntl  # noqa: PLC0415  which not every system has
-
-    for folder in place.folder.glob(f"{PREFIX}*"):
+    for folder in ground.folder.glob(f"{PREFIX}*"):
         try:
-            counter = os.open(folder / COUNTER[place.version], os.O_RDONLY)
+            counter = os.open(folder / COUNTER[ground.version], os.O_RDONLY)
         except OSError:
             continue  # it has just gone
         try:
@@ -182,18 +183,18 @@ LIMITS = {
 class Group:
     """The cgroup of one box; raises OSError where it cannot be made."""
 
-    def __init__(self, place: Place) -> None:
-        self._version = place.version
-        self._folder, self._counter = _make(place)
+    def __init__(self, ground: Ground) -> None:
+        self._version = ground.version
+        self._folder, self._counter = _make(ground)
         self._limit = sys.maxsize
         self._ooms = 0
         self._seen = (0, 0)
         self._wary = False
         self._limits = [
-            path for name in LIMITS[place.version] if (path := self._folder / name).exists()
+            path for name in LIMITS[ground.version] if (path := self._folder / name).exists()
         ]
         try:
-            if place.version == 1:
+            if ground.version == 1:
                 self.alarm, self.events = self._listen(), select.POLLIN
             else:
                 self.alarm, self.events = self._counter, select.POLLPRI
@@ -229,7 +230,10 @@ class Group:
 
     def told(self) -> Ending | None:
         """Say how a guest ended if the kernel ended one since this was last asked."""
-        seen, self._seen = self._seen, self._counts()
+        try:
+            seen, self._seen = self._seen, self._counts()
+        except OSError as error:
+            return SandboxFailed(f"the cgroup of its box is gone: {error.strerror}")
         self._wary = self._seen != seen
         if self._seen[0] > seen[0]:
             return OutOfMemory()
@@ -252,7 +256,7 @@ class Group:
             with contextlib.suppress(BlockingIOError):
                 heard = os.eventfd_read(self.alarm)
                 self._ooms += heard if self._was_full() else 0
-            return self._ooms, counts[b"oom_kill"]
+            return self._ooms, counts.get(b"oom_kill", 0)
         return counts[b"oom"], counts[b"oom_kill"]
 
     def _was_full(self) -> bool:
@@ -274,20 +278,18 @@ class Group:
             os.close(fd)
 
 
-def _make(place: Place) -> tuple[Path, int]:
+def _make(ground: Ground) -> tuple[Path, int]:
     """Make a folder and hold a lock on it; another one that sweeps may come in between."""
-    import fcntl  # noqa: PLC0415  which not every system has
-
     for _ in range(ENOUGH_TRIES):
-        folder = place.folder / f"{PREFIX}{os.urandom(6).hex()}"
+        folder = ground.folder / f"{PREFIX}{os.urandom(6).hex()}"
         folder.mkdir()
         with contextlib.suppress(FileNotFoundError):
-            counter = os.open(folder / COUNTER[place.version], os.O_RDONLY)
+            counter = os.open(folder / COUNTER[ground.version], os.O_RDONLY)
             fcntl.flock(counter, fcntl.LOCK_SH)
             if folder.exists():
                 return folder, counter
             os.close(counter)
-    raise FileNotFoundError(f"{place.folder}: folders are removed as soon as they are made")
+    raise FileNotFoundError(f"{ground.folder}: folders are removed as soon as they are made")
 
 
 def _write(path: Path, text: str) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from proctor.errors import SandboxError
 from proctor.sandbox import MIB, OutOfMemory
-from proctor.sandbox.cgroup import Group, find_place
+from proctor.sandbox.cgroup import Group, find_ground
 
 PROBE = """
 import sys
@@ -103,7 +103,7 @@ def probe() -> list[Trial]:
 def _try_cgroup() -> Trial:
     """Have two processes take more than they may take together."""
     try:
-        group = Group(find_place())
+        group = Group(find_ground())
     except (SandboxError, OSError) as error:
         return Trial(name=CGROUP, held=False, detail=str(error))
     command = [sys.executable, "-s", "-S", "-c", TWO_PROCESSES]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from proctor.errors import SandboxError, boundary
 from proctor.sandbox.box import Box
-from proctor.sandbox.cgroup import Group, Place, find_place
+from proctor.sandbox.cgroup import Ground, Group, find_ground
 from proctor.sandbox.contents import Contents, bundle, namespaces, plan
 from proctor.sandbox.warm import Promise, Warm, on_this_host
 
@@ -46,20 +46,20 @@ WALLS = {
 
 def open_kernel(python: str = sys.executable, packages: Sequence[str] | None = None) -> Warm:
     """Open the tier for Linux hosts that allow user namespaces."""
-    walls, place = dict(WALLS), None
+    walls, ground = dict(WALLS), None
     with contextlib.suppress(SandboxError):  # then all together are watched
-        place = find_place()
+        ground = find_ground()
         walls["memory_bytes"] = "rlimit, each process; cgroup, all together"
     return on_this_host(
         Promise(tier="kernel", isolated=True, walls=walls),
-        lambda contents: kernel_box(contents, place),
+        lambda contents: kernel_box(contents, ground),
         python,
         packages,
     )
 
 
-def kernel_box(contents: Contents, place: Place | None) -> Box:
-    """Build a box and start its keeper, in a cgroup if there is a place for one."""
+def kernel_box(contents: Contents, ground: Ground | None) -> Box:
+    """Build a box and start its keeper, in a cgroup if there is a ground for it."""
     folder = str(Path(__file__).parent)
 
     def argv(fds: Sequence[int]) -> list[str]:
@@ -70,9 +70,9 @@ def kernel_box(contents: Contents, place: Place | None) -> Box:
     try:
         box.find_keeper()
         _check_version(contents, box)
-        if place is not None:
+        if ground is not None:
             with boundary(SandboxError, "cannot make a cgroup for a box"):
-                box.bound(Group(place), contents.shared_bytes)
+                box.bound(Group(ground), contents.shared_bytes)
     except SandboxError:
         box.close()
         raise
