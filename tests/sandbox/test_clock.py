@@ -389,3 +389,28 @@ def test_a_throttled_container_changes_no_verdict(quarter: Path) -> None:
     told = (quarter / "cpu.stat").read_text().split()
     if told[told.index("nr_throttled") + 1] == "0":
         pytest.skip("others left so little of the machine that nobody was throttled")
+
+
+def test_many_small_answers_heard_late_do_not_add_up_to_a_timeout(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    for _ in range(1000):
+        machine.passes(0.015, cpu=0.0001)
+        watch.stop()
+        watch.start()
+    assert watch.passed == pytest.approx(15)
+    assert watch.expired() is None
+    machine.passes(2.1)
+    assert watch.expired() == "wall", "one that is really late is late"
+
+
+def test_who_hides_in_small_answers_works_or_waits_until_another_limit(machine):
+    busy = machine.watch(wall_seconds=2, cpu_seconds=2)
+    idle = machine.watch(wall_seconds=2, cpu_seconds=2)
+    for _ in range(1600):
+        machine.passes(0.02, cpu=0.0013)
+        for watch in (busy, idle):
+            watch.stop()
+            watch.start()
+    assert busy.expired() == "cpu"
+    machine.load = Load({}, 0.0, 1, 0)
+    assert idle.expired() == "wall", "by the backstop"

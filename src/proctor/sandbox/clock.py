@@ -4,7 +4,8 @@ It runs only while a guest owes an answer, and what it counts is the time that p
 time in which a thread of the guest stood ready but got no processor (its run delay, which Linux
 keeps in schedstat; of all threads the one that waited most, from look to look, because a main
 thread may wait for others), or less the time in which the container around us was throttled, if
-that is more. So a sleeper and a busy loop both end at the limit, and a guest on a starved machine
+that is more. When many requests are answered, a little of each answer's time is taken for ours,
+who may be late to hear it; whoever hides in that is stopped by the other limits. So a sleeper and a busy loop both end at the limit, and a guest on a starved machine
 does not. Processor time of all threads and descendants has a limit of its own. Where the kernel
 does not tell (macOS), only the wall clock is left; receipts name the clock.
 """
@@ -23,6 +24,8 @@ from proctor.sandbox.cgroup import hierarchy
 TICK = 0.1
 """How often processor time is looked at while an answer is outstanding."""
 BACKSTOP_FACTOR, BACKSTOP_SECONDS = 10, 30.0
+HEARING_SECONDS = 0.02
+"""So much of the time until an answer is heard may be our own: many small ones add up to a lot."""
 
 HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -185,6 +188,7 @@ class Stopwatch:
         self._since: float | None = None
         self._lap = 0.0
         self._delay = 0.0
+        self._heard_late = 0.0
         self._delays: Mapping[int, float] = {}
         self._throttled = 0.0
         self._throttled_at_start = 0.0
@@ -201,14 +205,16 @@ class Stopwatch:
     def stop(self) -> None:
         """The answer came."""
         if self._since is not None:
-            self._counted += time.monotonic() - self._since
+            taken = time.monotonic() - self._since
+            self._counted += taken
+            self._heard_late += min(taken, HEARING_SECONDS)
             self._throttled += self._all_throttled() - self._throttled_at_start
             self._since = None
 
     def lap(self) -> None:
         """Begin anew for the next case: the limits count from here."""
         self._lap = self.passed
-        self._delay = self._throttled = 0.0
+        self._delay = self._throttled = self._heard_late = 0.0
         self._throttled_at_start = self._all_throttled()
         load = self._look()
         if load is not None:
@@ -227,7 +233,8 @@ class Stopwatch:
 
     def patience(self) -> float:
         """Return how long to wait before looking again."""
-        left = self._limits.wall_seconds + self._denied - (self.passed - self._lap)
+        allowed = self._limits.wall_seconds + self._denied + self._heard_late
+        left = allowed - (self.passed - self._lap)
         return min(max(left, 0.001), TICK)
 
     def expired(self) -> Expiry | None:
@@ -252,7 +259,7 @@ class Stopwatch:
         # a guest that is no more has ended in time: the keeper is about to say so
         alive = load is None or load.processes > 0
         denied = self._denied
-        if alive and passed - denied >= self._limits.wall_seconds:
+        if alive and passed - denied - self._heard_late >= self._limits.wall_seconds:
             return "cpu" if cpu > self._limits.wall_seconds / 2 else "wall"
         if passed >= max(BACKSTOP_FACTOR * self._limits.wall_seconds, BACKSTOP_SECONDS):
             return "starved" if denied > passed / 2 else "wall"
