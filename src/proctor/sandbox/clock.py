@@ -4,10 +4,11 @@ It runs only while a guest owes an answer, and what it counts is the time that p
 time in which a thread of the guest stood ready but got no processor (its run delay, which Linux
 keeps in schedstat; of all threads the one that waited most, from look to look, because a main
 thread may wait for others), or less the time in which the container around us was throttled, if
-that is more. When many requests are answered, a little of each answer's time is taken for ours,
-who may be late to hear it; whoever hides in that is stopped by the other limits. So a sleeper and a busy loop both end at the limit, and a guest on a starved machine
-does not. Processor time of all threads and descendants has a limit of its own. Where the kernel
-does not tell (macOS), only the wall clock is left; receipts name the clock.
+that is more. When many requests are answered, a little of the time of each is taken for ours, who
+may be late to hear it; whoever hides in that is stopped by the other limits. So a sleeper and a
+busy loop both end at the limit, and a guest on a starved machine does not. Processor time of all
+threads and descendants has a limit of its own. Where the kernel does not tell (macOS), only the
+wall clock is left; receipts name the clock.
 """
 
 import os
