@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from proctor.sandbox import Limits
+from proctor.verdict import Bucket
 
 Compare = str | dict[str, str]
 """A profile of `judge/compare.py` by name, or `{"checker": code}`."""
@@ -88,6 +89,16 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     """When the problem was published, as 2024-08-31."""
 
 
+class WrongSolution(msgspec.Struct, frozen=True, kw_only=True):
+    """A solution that the tests must reject: what they are worth."""
+
+    name: str
+    """What is wrong about it, in a word or two: near miss, lazy."""
+    code: str
+    bucket: Bucket = Bucket.WRONG_ANSWER
+    """Why it is rejected."""
+
+
 class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One question with its tests, limits and reference solution."""
 
@@ -100,6 +111,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     language: str = "python"
     metadata: Metadata = Metadata()
     canonical_solution: str | None = None
+    wrong_solutions: Sequence[WrongSolution] = ()
     limits: Limits = Limits()
 
     @cached_property
@@ -139,6 +151,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Where the tasks were read from: a file, a package."""
     aliases: Mapping[str, str] = {}
     """Other spellings of task ids that samples files use."""
+    places: Mapping[str, str] = {}
+    """Where in the source a task stands, as in `line 3`."""
     beyond: frozenset[str] = frozenset()
     """Ids of tasks that exist but were not asked for; their samples are passed over."""
     packages: Sequence[str] = ()
@@ -179,6 +193,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
             case Indexed() as indexed:
                 return indexed.find
         return {task.task_id: task for task in self.tasks}.__getitem__
+
+    def where(self, task_id: str) -> str:
+        """Say where a task stands."""
+        return f"{self.source}, {self.places.get(task_id, task_id)}"
 
     def first(self, count: int) -> "Benchmark":
         """Return the same benchmark with its first tasks only."""

@@ -79,12 +79,12 @@ def test_what_is_wrong_is_said_by_whoever_reads_the_row(tmp_path: Path) -> None:
 def test_a_broken_object(tmp_path: Path, content: str) -> None:
     path = tmp_path / "rows.json"
     path.write_text(content)
-    with pytest.raises(InputError, match="rows.json, object 1: not JSON: "):
+    with pytest.raises(InputError, match=r"rows.json, object 1: not JSON: "):
         list(read_rows(path))
 
 
 def test_a_spread_out_object_that_is_no_object_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text('{\n"a": 1\n}')
-    with pytest.raises(InputError, match="rows.json: one object that is neither a row"):
+    with pytest.raises(InputError, match=r"rows.json: one object that is neither a row"):
         list(read_rows(path))

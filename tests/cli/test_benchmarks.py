@@ -16,6 +16,8 @@ def test_a_list(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--data", data)
     assert (ran.status, ran.err) == (0, "")
     assert len(ran.out.splitlines()) == 3 * len(TABLE)
+    assert "basics                        54 tasks" in ran.out
+    assert "MIT; comes with proctor" in ran.out
     assert "humaneval                    164 tasks" in ran.out
     assert "deepcoder                      ? tasks" in ran.out
     assert str(data / "mbpp" / "sanitized-mbpp.json") in ran.out
@@ -55,12 +57,15 @@ def test_a_file_that_is_not_as_published(proctor: Proctor, alone: Path) -> None:
     ("args", "said"),
     [
         (["nope"], f"nope: no such benchmark; known are {', '.join(TABLE)}"),
+        (["basics", "--download"], "basics: comes with proctor, there is nothing to fetch"),
         (["--download"], "--download: name the benchmark to fetch"),
         (
             ["livecodebench", "--download"],
-            "livecodebench: there is no digest to check a download by; get it from "
-            "https://huggingface.co/datasets/livecodebench/code_generation_lite "
-            "and name it by --data",
+            (
+                "livecodebench: there is no digest to check a download by; get it from "
+                "https://huggingface.co/datasets/livecodebench/code_generation_lite "
+                "and name it by --data"
+            ),
         ),
     ],
 )
@@ -84,5 +89,5 @@ def test_bad_settings(proctor: Proctor, alone: Path, monkeypatch: pytest.MonkeyP
     ran = proctor("benchmarks")
     assert (ran.status, ran.complaint) == (
         2,
-        "proctor.toml: Object contains unknown field `colour`",
+        "proctor.toml: field colour is not known",
     )

@@ -3,8 +3,9 @@
 A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
 of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
 data folder of the settings, a package that carries it, the cache of earlier downloads. Nothing is
-downloaded unless asked for by `proctor benchmarks NAME --download`. Files are read as streams, and
-what does not fit into a bounded memory is read again when it is needed.
+downloaded unless asked for by `proctor benchmarks NAME --download`; what is our own comes with
+Proctor. Files are read as streams, and what does not fit into a bounded memory is read again when
+it is needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,12 +22,13 @@ from proctor.benchmarks.shelf import Tasks
 from proctor.benchmarks.source import Source, no_alias
 from proctor.benchmarks.table import TABLE
 from proctor.errors import InputError, boundary
-from proctor.lines import Line, brief, sha256_of, spelt_out
+from proctor.lines import Line, brief, is_folder, sha256_of, spelt_out
 from proctor.settings import home
 from proctor.task import Benchmark, Task
 
 __all__ = ["TABLE", "Choice", "Source", "cache_folder", "find", "is_pinned", "load"]
 
+OWN_FOLDER = Path(__file__).parent.parent / "data"
 Change = Callable[[Task], Task]
 
 
@@ -59,7 +61,7 @@ def find_all(
     source: Source, data: Path | None, folder: Path | None, choice: Choice
 ) -> Sequence[Path]:
     """Return all files of a benchmark that are asked for; one that --data names is all there is."""
-    if data is not None and not data.is_dir():
+    if data is not None and not is_folder(data):
         if choice.release is not None:
             raise InputError(f"--release {choice.release}: --data {data} is one file")
         return [data]
@@ -73,8 +75,10 @@ def find_all(
 
 def find(source: Source, data: Path | None = None, folder: Path | None = None) -> Path:
     """Return the file of a benchmark, or say where it could come from."""
-    if data is not None and not data.is_dir():
+    if data is not None and not is_folder(data):
         return data
+    if source.url is None:
+        return OWN_FOLDER / source.file
     for place in (folder, _package_folder(source), cache_folder()) if data is None else (data,):
         found = None if place is None else _within(place, source)
         if found is not None:
@@ -100,10 +104,11 @@ def cache_folder() -> Path | None:
 
 def _within(place: Path, source: Source) -> Path | None:
     names = (source.folder, source.name, source.name.partition("-")[0])
-    for folder in (place, *(place / name for name in names if name)):
-        for suffix in ("", ".gz", ".zst"):
-            if (folder / (source.file + suffix)).is_file():
-                return folder / (source.file + suffix)
+    with boundary(InputError, f"cannot look for {source.file} in {place}"):
+        for folder in (place, *(place / name for name in names if name)):
+            for suffix in ("", ".gz", ".zst"):
+                if (folder / (source.file + suffix)).is_file():
+                    return folder / (source.file + suffix)
     return None
 
 
@@ -165,6 +170,8 @@ def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change)
     beyond: set[str] = set()
     for line in read_all(paths):
         task = read(line)
+        if spelt_out(task.task_id) != task.task_id:
+            raise line.error(f"task_id {brief(task.task_id)} is no text that UTF-8 can hold")
         if task.task_id in seen:
             where = seen[task.task_id]
             raise line.error(f"task_id {brief(task.task_id)} stands in {where} already")
@@ -183,5 +190,6 @@ def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change)
         source=", ".join(map(str, paths)),
         aliases={other: task_id for task_id in seen for other in source.alias(task_id)},
         beyond=frozenset(beyond),
+        places=seen,
         packages=source.libraries,
     )

@@ -7,8 +7,11 @@ from pathlib import Path
 import msgspec
 
 from proctor.benchmarks.parquet import read_parquet
+from proctor.elements import BOM
 from proctor.errors import InputError
-from proctor.lines import BOM, MAX_ARRAY, Line, open_bytes, read_lines
+from proctor.lines import Line, read_lines, read_whole
+
+MAX_OBJECT = 1 << 30
 
 
 def read_all(paths: Sequence[Path]) -> Iterator[Line]:
@@ -31,7 +34,7 @@ def read_rows(path: Path) -> Iterator[Line]:
     if first is None:
         return
     if first.unit == "line" and first.text == b"{":  # an object over many lines
-        found = _entries(Line(path, 1, _content(path), "object"))
+        found = _entries(Line(path, 1, read_whole(path, MAX_OBJECT).removeprefix(BOM), "object"))
         if found is None:
             raise InputError(f"{path}: one object that is neither a row on one line nor holds rows")
         yield from found
@@ -53,13 +56,3 @@ def _entries(whole: Line) -> list[Line] | None:
     return [
         Line(whole.file, number, bytes(row), "entry") for number, row in enumerate(rows.values(), 1)
     ]
-
-
-def _content(path: Path) -> bytes:
-    with open_bytes(path) as file:
-        content = file.read(MAX_ARRAY + 1)
-    if len(content) > MAX_ARRAY:
-        raise InputError(
-            f"{path}: one object of more than {MAX_ARRAY >> 30} GiB; write one object a line"
-        )
-    return content.removeprefix(BOM)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, NamedTuple, overload
 
-from proctor.errors import InputError, StoreError, boundary
+from proctor.errors import InputError, HostError, boundary
 from proctor.lines import Line
 from proctor.task import Task
 
@@ -81,7 +81,7 @@ class Shelf(Sequence[Task]):
 
     def add(self, line: Line, task: Task) -> None:
         """Put a task on the shelf, behind all others."""
-        with boundary(StoreError, "cannot keep tasks in a temporary file"):
+        with boundary(HostError, "cannot keep tasks in a temporary file"):
             place = line.place or self._spooled(line.text)
             if line.file not in self._files:
                 self._files[line.file] = self._opened(line)

@@ -26,11 +26,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """How many there are, where that is known here."""
     file: str
     """The publisher's file name; `.gz` behind it is fine, too."""
-    url: str
     licence: str
     sha256: str | None = None
     """Of the uncompressed content; None where only the format is known here."""
     read: Read
+    url: str | None = None
+    """Where its publisher keeps it; None: it comes with Proctor."""
     package: tuple[str, str] | None = None
     """A Python package that carries the file, and the extra that installs it."""
     alias: Alias = no_alias

@@ -1,6 +1,14 @@
 """The benchmarks that are known by name."""
 
-from proctor.benchmarks import bigcodebench, contests, humaneval, leetcode, livecodebench, mbpp
+from proctor.benchmarks import (
+    bigcodebench,
+    contests,
+    humaneval,
+    leetcode,
+    livecodebench,
+    mbpp,
+    tasks_file,
+)
 from proctor.benchmarks.source import Source
 
 GITHUB = "https://raw.githubusercontent.com"
@@ -13,6 +21,15 @@ QWEN_CODER = f"{GITHUB}/QwenLM/Qwen2.5-Coder/dc5af295350a48a4dd04625d3b8f348dc3c
 TABLE = {
     source.name: source
     for source in (
+        Source(
+            name="basics",
+            summary="54 small tasks of all kinds, easy to hard; needs no download",
+            tasks=54,
+            file="basics.toml",
+            licence="MIT",
+            sha256="8e54742d9dab9521819292389c466863bf0a942279629d94343cb62addfe7286",
+            read=tasks_file.read,
+        ),
         Source(
             name="humaneval",
             summary="164 hand-written functions to complete (Chen et al. 2021)",

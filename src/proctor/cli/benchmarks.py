@@ -50,7 +50,7 @@ def benchmarks(
     for row in rows:
         tasks = "?" if row["tasks"] is None else row["tasks"]
         typer.echo(f"{row['name']:<{WIDTH}} {tasks:>5} tasks  {row['summary']}")
-        typer.echo(f"{'':<{WIDTH}} {row['licence']}; {row['url']}")
+        typer.echo(f"{'':<{WIDTH}} {row['licence']}; {row['url'] or 'comes with proctor'}")
         other = "" if row["pinned"] in (True, None) else "  (not as published)"
         typer.echo(safe(f"{'':<{WIDTH}} {row['file'] or row['missing']}{other}"))
 

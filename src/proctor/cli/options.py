@@ -22,7 +22,7 @@ from proctor.run import Options
 from proctor.sandbox import Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
-from proctor.settings import Settings, default_workers
+from proctor.settings import MOST_WORKERS, Settings, default_workers
 from proctor.task import Benchmark, Task
 
 DEFAULT_PYTHON = sys.executable
@@ -46,7 +46,10 @@ class Preamble(StrEnum):
 
 
 Ks = Annotated[str, typer.Option("--k", help="Which pass@k to print, as in 1,10,100.")]
-Workers = Annotated[int, typer.Option(min=0, help="Samples graded at once; 0: one a processor.")]
+Workers = Annotated[
+    int,
+    typer.Option(min=0, max=MOST_WORKERS, help="Samples graded at once; 0: one a processor."),
+]
 Out = Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over in an existing run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -214,6 +217,7 @@ def grading(
         reuse=not no_reuse,
         workers=workers_for(workers, settings, benchmark),
         rules=Rules(early_stop=early_stop, compare=compare, checker=checker, max_tests=max_tests),
+        doubt=benchmark.name not in TABLE,
     )
 
 

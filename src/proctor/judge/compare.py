@@ -13,7 +13,8 @@
 | `lcb`             | as many lines, each the same but for spaces    | equal                       |
 |                   | around it, or as many tokens, all numbers,     |                             |
 |                   | each equal                                     |                             |
-| `verl`            | the same but for newlines at the very end      | equal, or `x` for `[x]`     |
+| `verl`            | as `tiered`                                    | equal; an expected `[x]`    |
+|                   |                                                | takes `x`, too              |
 | `unordered_lines` | the same lines in any order; spaces between    | equal, the elements of a    |
 |                   | tokens and blank lines are free                | list in any order           |
 | `sorted_tokens`   | the same tokens in any order                   | likewise                    |
@@ -29,8 +30,8 @@ exponent. They are subtracted exactly, so 10000000000000000 and 1000000000000000
 
 *Equal* values are equal in Python, with two differences. Tuples and lists are alike, at any depth,
 because JSON knows only one of them. A dict whose expected keys are all integers written as strings
-may have the integers instead, all or none, because JSON cannot have them. No profile here takes
-a set for a list, an array for anything, or text in another case.
+may have the integers instead, all or none, because JSON cannot have them. No profile here takes a
+set for a list, an array for anything, or text in another case; only `verl` takes `x` for `[x]`.
 
 *Floats* have a tolerance where both values are real numbers, neither is a bool and at least one
 is a float; never as keys or in sets. NaN equals NaN in `validator` and `float`, which compare
@@ -40,7 +41,6 @@ What was got is hostile: everything here takes linear time, or that of sorting, 
 nested to any depth.
 """
 
-import hashlib
 import math
 import operator
 import re
@@ -54,6 +54,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError
+from proctor.judge.unordered import same_elements, same_lines, same_tokens
 
 Close = Callable[[Any, Any], bool]
 
@@ -134,23 +135,6 @@ def _same_line(expected: str, got: str) -> bool:
     wanted, given = expected.split(), got.split()
     pairs = zip(wanted, given, strict=False)
     return len(wanted) == len(given) and all(_near(*pair) for pair in pairs)
-
-
-def _verl_text(expected: str, got: str) -> bool:
-    return expected.rstrip("\n") == got.rstrip("\n")
-
-
-def _unordered_text(expected: str, got: str) -> bool:
-    return _lines(expected) == _lines(got)
-
-
-def _lines(text: str) -> list[str]:
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return sorted(line for line in lines if line)
-
-
-def _sorted_text(expected: str, got: str) -> bool:
-    return sorted(expected.split()) == sorted(got.split())
 
 
 def _float_text(expected: str, got: str, *, absolute: float, relative: float) -> bool:
@@ -258,47 +242,15 @@ def _close(expected: Any, got: Any, *, absolute: float, relative: float) -> bool
     return abs(wanted - given) <= max(absolute, relative * abs(wanted))
 
 
-def _unwrapped(expected: Any, got: Any) -> bool:
-    """Take `x` for `[x]`: rows of the APPS family wrap some of their outputs, and some not."""
-    if isinstance(expected, list | tuple) and len(expected) == 1 and equal(expected[0], got):
-        return True
-    return equal(expected, got)
+def _perhaps_wrapped(expected: Any, got: Any) -> bool:
+    """Tell whether values are equal where rows wrap what a call returns in a list of its own."""
+    wrapped = isinstance(expected, list) and len(expected) == 1
+    return equal(expected, got) or (wrapped and equal(expected[0], got))
 
 
 def _unordered(expected: Any, got: Any) -> bool:
     """Take the elements of the outermost list in any order."""
-    if equal(expected, got):
-        return True
-    if not (isinstance(expected, list | tuple) and isinstance(got, list | tuple)):
-        return False
-    try:
-        digests: dict[int, bytes] = {}
-        wanted = sorted(_digest(item, digests) for item in expected)
-        return len(got) == len(wanted) and wanted == sorted(_digest(x, digests) for x in got)
-    except (ArithmeticError, ValueError, TypeError, RecursionError):
-        return False
-
-
-def _digest(value: Any, known: dict[int, bytes]) -> bytes:
-    """Return the same bytes for equal values, others for others, each container looked at once."""
-    if id(value) in known:
-        return known[id(value)]
-    match value:
-        case list() | tuple():
-            parts = [b"list", *(_digest(item, known) for item in value)]
-        case dict():
-            pairs = (_digest(key, known) + _digest(item, known) for key, item in value.items())
-            parts = [b"dict", *sorted(pairs)]
-        case set() | frozenset():
-            parts = [b"set", *sorted(_digest(item, known) for item in value)]
-        case float() if math.isnan(value):
-            return f"nan {id(value)}".encode()  # equal to nothing
-        case int() | float() if math.isfinite(value) and value == int(value):
-            return b"int" + hex(int(value)).encode()
-        case _:
-            return f"{type(value).__name__} {value!r}".encode("utf-8", "surrogatepass")
-    known[id(value)] = hashlib.sha256(b"".join(len(p).to_bytes(8) + p for p in parts)).digest()
-    return known[id(value)]
+    return equal(expected, got) or same_elements(expected, got)
 
 
 PROFILES: dict[str, Profile] = {
@@ -312,9 +264,9 @@ PROFILES: dict[str, Profile] = {
             value=partial(equal, close=partial(_close, absolute=1e-4, relative=0.0)),
         ),
         Profile(name="lcb", text=_lcb_text, value=equal),
-        Profile(name="verl", text=_verl_text, value=_unwrapped),
-        Profile(name="unordered_lines", text=_unordered_text, value=_unordered),
-        Profile(name="sorted_tokens", text=_sorted_text, value=_unordered),
+        Profile(name="verl", text=_tiered_text, value=_perhaps_wrapped),
+        Profile(name="unordered_lines", text=same_lines, value=_unordered),
+        Profile(name="sorted_tokens", text=same_tokens, value=_unordered),
     )
 }
 """The profiles without parameters, by name."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.errors import SandboxError
-from proctor.sandbox import seccomp
+from proctor.errors import InputError, SandboxError, boundary
+from proctor.sandbox import GIB, descriptors, seccomp
 from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
@@ -86,6 +86,7 @@ keep(control, nest)
 """
 
 NOBODY = 65534
+SESSION_BYTES = GIB
 FILES = {
     "/etc/passwd": "root:x:0:0::/:/bin/sh\ncandidate:x:1000:1000::/tmp:/bin/sh\n",
     "/etc/group": "root:x:0:\ncandidate:x:1000:\n",
@@ -118,12 +119,18 @@ print(json.dumps({"executable": os.path.realpath(sys.executable), "version": sys
 @lru_cache(maxsize=16)
 def look_at(python: str) -> Interpreter:
     """Ask an interpreter about itself."""
+    refusal = f"{python} is not a Python that can run candidates"
+    command = [python, "-I", "-c", ASK]
     try:
-        command = [python, "-I", "-c", ASK]
-        answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
+        with boundary(InputError, refusal), descriptors.no_forks():
+            answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
         return msgspec.json.decode(answer.stdout, type=Interpreter)
-    except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
-        raise SandboxError(f"{python} is not a Python that can run candidates: {error}") from None
+    except subprocess.CalledProcessError as error:
+        raise InputError(f"{refusal}: it ended with status {error.returncode}") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{refusal}: it does not answer") from None
+    except msgspec.DecodeError:
+        raise InputError(f"{refusal}: it does not say what it is") from None
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +146,11 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Whether test code runs in it."""
     shared: bool = False
     """Whether guests share one scratch folder, as in a session."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """How much a scratch folder holds that guests share."""
+        return SESSION_BYTES if self.shared else 0
 
 
 class Nest(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +168,7 @@ def namespaces(contents: Contents) -> Nest:
         modules=("namespaces",),
         name="Namespaces",
         filter_code=seccomp.program(platform.machine(), loopback=contents.loopback),
-        how={"shared": contents.shared},
+        how={"shared_bytes": contents.shared_bytes},
     )
 
 

@@ -164,7 +164,7 @@ OWNERS: dict[str, tuple[int | None, int | None]] = {
 }
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-CLONE, CLONE3, SOCKET = (56, 220), (435, 435), (41, 198)
+CLONE, CLONE3, SOCKET, SETSID = (56, 220), (435, 435), (41, 198), (112, 157)
 CLONE_FORBIDDEN = 0x7E020000 | 0x8000 | 0x80
 """Flags of clone: new namespaces, CLONE_PARENT (a child outside of the walls), time namespaces."""
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
@@ -230,6 +230,10 @@ def program(machine: str, *, loopback: bool = False) -> bytes:
     conditions = (*UNCOUNTED, Condition(SOCKET, 0, families, allowed=True))
     code = [
         *_denials(machine, DENIED),
+        # Every session has a share of the processors: a guest with many would take those of others.
+        # It says that it is done, because daemons can do without it but not with an error.
+        _step(JUMP_EQUAL, SETSID[column], no=1),
+        _step(RETURN, ERROR | 0),
         *(step for condition in conditions for step in _steps(condition, column)),
         _step(JUMP_EQUAL, CLONE[column], no=4),
         _step(LOAD, ARGUMENT),

@@ -129,10 +129,7 @@ class Candidate:
     def _find(self, target: str) -> Any:
         """Evaluate what a test calls, compiled once: it is called again and again."""
         if target not in self._targets:
-            # a function that a task asks for may be written as LeetCode has them
-            method = target.isidentifier() and hasattr(self._names.get("Solution"), target)
-            text = f"Solution().{target}" if method else target
-            self._targets[target] = compile(text, "<call>", "eval", dont_inherit=True)
+            self._targets[target] = compile(target, "<call>", "eval", dont_inherit=True)
         return eval(self._targets[target], self._names)
 
     def _operate(self, operation: str, packed: Any) -> dict[str, Any]:
