@@ -169,7 +169,8 @@ class Mismatch(NamedTuple):
 def _mismatch(field: str, ours: Any, theirs: Any) -> Mismatch | None:
     if not (isinstance(ours, dict) and isinstance(theirs, dict)):
         return None if ours == theirs else Mismatch(field, ours, theirs)
-    for name in {**ours, **theirs}:
+    # a digest differs, too, if something else does that says more
+    for name in sorted({**ours, **theirs}, key=lambda name: name.endswith("sha256")):
         path = f"{field}.{name}" if field else name
         found = _mismatch(path, ours.get(name), theirs.get(name))
         if found is not None:
