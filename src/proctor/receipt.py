@@ -100,7 +100,7 @@ def receipt_of(
         clock=judgement.findings.clock,
         language=task.language,
         toolchain=enforcement.toolchains.get(task.language, ""),
-        limits=task.limits,
+        limits=judgement.limits or task.limits,
         extraction=how(extraction),
         code=code,
         completion_sha256=completion.sha256,

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -42,6 +42,31 @@ class CallCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     """Compare this argument after the call instead of the returned value."""
 
 
+class ReferenceCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="reference"):
+    """Calls of one function whose right answers are those of the reference solution.
+
+    They are sent at once and share one time limit.
+    """
+
+    fn_name: str
+    inputs: Sequence[Sequence[Any]]
+    groups: Mapping[str, int] = {}
+    """What parts of the inputs are called, in order, and how many are in each."""
+    accept: Literal["value", "elements", "truth", "root"] = "value"
+    """What must agree: the value, the set of its elements, or whether it is true; or a number
+    is asked for that is a root of the polynomial whose coefficients are the first argument."""
+    also: Mapping[int, Any] = {}
+    """Other answers that are right, by index of the input."""
+    tolerance: float = 0.0
+    """How far from nothing a polynomial may be at its root."""
+    proof: Assertions | CheckFunction | None = None
+    """Tests that the reference must pass for its answers to be believed."""
+    patience: float = 0.0
+    """Candidates get so many times as long as the reference needs, if that is above the limit."""
+    setup: str = ""
+    compare: Compare | None = None
+
+
 class StdinCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="stdin"):
     """Whole programs: text on standard input, text expected on standard output."""
 
@@ -67,7 +92,15 @@ class TestProgram(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
     compare: Compare | None = None
 
 
-Tests = Assertions | CheckFunction | CallCases | StdinCases | UnitTests | TestProgram
+Tests = (
+    Assertions
+    | CheckFunction
+    | CallCases
+    | ReferenceCases
+    | StdinCases
+    | UnitTests
+    | TestProgram
+)
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
