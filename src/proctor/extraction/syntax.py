@@ -125,10 +125,21 @@ def completes(tree: ast.Module, prompt: str) -> bool:
     border = (len(lines), len(lines[-1].encode("utf-8", "surrogatepass")))
     for node in tree.body:
         if (node.lineno, node.col_offset) < border < _end(node):
-            inner = (n for n in ast.walk(node) if isinstance(n, ast.stmt) and _end(n) > border)
-            new = [n for n in inner if not isinstance(n, _Definition) or n.lineno > len(lines)]
-            return not has_stray_return(tree) and any(does_something(n) for n in new)
+            inner = (n for n in _statements(node) if _end(n) > border)
+            new = (n for n in inner if not isinstance(n, _Definition) or n.lineno > len(lines))
+            return any(does_something(n) for n in new) and not has_stray_return(tree)
     return False
+
+
+def _statements(node: ast.stmt) -> Iterator[ast.stmt]:
+    """Walk a statement and those in it; expressions hold none, and are most of a tree."""
+    pending: list[ast.AST] = [node]
+    while pending:
+        node_ = pending.pop()
+        if isinstance(node_, ast.stmt):
+            yield node_
+        for block in ("body", "orelse", "handlers", "finalbody", "cases"):
+            pending += getattr(node_, block, ())
 
 
 def _end(node: ast.stmt) -> tuple[int, int]:

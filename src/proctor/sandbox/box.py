@@ -40,6 +40,7 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "LD_BIND_NOW": "1",  # find functions once, not in every fork
 }
 """All that a guest's environment holds: nothing of the user's."""
 

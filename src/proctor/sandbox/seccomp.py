@@ -7,6 +7,8 @@ itself and to keep memory that no limit counts.
 """
 
 import struct
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 # name: (x86_64, aarch64); None where an architecture has no such call
@@ -173,6 +175,7 @@ AND = 0x54
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 EPERM, ENOSYS = 1, 38
 NUMBER, ARCHITECTURE, ARGUMENT = 0, 4, 16
+GROUP = 8
 
 
 OWN_PID = 0x4F574E21
@@ -267,11 +270,28 @@ def _denials(machine: str, table: dict[str, tuple[int | None, int | None]]) -> l
         # glibc falls back to clone, whose flags a filter can read
         _step(JUMP_EQUAL, CLONE3[column], no=1),
         _step(RETURN, ERROR | ENOSYS),
-        # all jump to the one refusal behind them
-        *(_step(JUMP_EQUAL, number, yes=len(denied) - n) for n, number in enumerate(denied)),
-        _step(JUMP_ALWAYS, 1),
-        _step(RETURN, ERROR | EPERM),
+        *_refusals(denied),
     ]
+
+
+def _refusals(denied: Sequence[int]) -> Iterator[bytes]:
+    """Yield steps that refuse some calls, few of which are passed for any call.
+
+    A kernel that is given a filter tries it with every call there is, for every guest anew.
+    """
+    groups = [denied[start : start + GROUP] for start in range(0, len(denied), GROUP)]
+    refusal = len(denied) + 2 * len(groups) - 1  # the last step; all jump to it or beyond
+    at = 0
+    for group, after in zip_longest(groups, groups[1:]):
+        if after:
+            yield _step(JUMP_ABOVE, after[0], yes=len(group) + 1)
+            at += 1
+        for number in group:
+            yield _step(JUMP_EQUAL, number, yes=refusal - at - 1)
+            at += 1
+        yield _step(JUMP_ALWAYS, refusal - at)
+        at += 1
+    yield _step(RETURN, ERROR | EPERM)
 
 
 def _steps(condition: Condition, column: int) -> list[bytes]:

@@ -14,11 +14,12 @@ import resource
 import signal
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import linux
 from .landlock import READ, SCRATCH, Landlock
+from .nest import Step
 from .remains import empty, end, end_children
 
 
@@ -69,8 +70,12 @@ class Contained:
                 os._exit(120)  # it must not go on as if it were the keeper
         return self._guest
 
-    def enter(self, limits: dict[str, Any]) -> None:
+    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
         """Become nobody in particular, in the scratch folder."""
+        del free
+        return ((self._enter, (limits,)),)
+
+    def _enter(self, limits: dict[str, Any]) -> None:
         os.chdir(self.scratch)
         if self._privileged:
             os.seteuid(0)
@@ -81,8 +86,11 @@ class Contained:
             resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
 
-    def seal(self) -> None:
+    def sealing(self) -> Sequence[Step]:
         """Give up most system calls."""
+        return ((self._seal, ()),)
+
+    def _seal(self) -> None:
         linux.prctl(linux.PR_SET_DUMPABLE, 1)
         code = self._filter_code.replace(self._own_pid, struct.pack("I", os.getpid()))
         linux.Filter(code).install()

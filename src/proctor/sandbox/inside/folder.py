@@ -5,9 +5,10 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .nest import Step
 from .remains import empty, end, end_children
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -39,16 +40,18 @@ class Folder:
         self._guest = os.fork()
         return self._guest
 
-    def enter(self, limits: dict[str, Any]) -> None:
-        """Go, in the child, where guests live."""
-        del limits  # none of them is the folder's business
-        for number in (*IGNORED, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.chdir(self.scratch)
+    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
+        """Have signals as every program has them, and go to the scratch folder."""
+        del limits, free  # none of that is the folder's business
+        return (
+            *((signal.signal, (number, signal.SIG_DFL)) for number in (*IGNORED, signal.SIGCHLD)),
+            (signal.signal, (signal.SIGINT, signal.default_int_handler)),
+            (os.chdir, (self.scratch,)),
+        )
 
-    def seal(self) -> None:
+    def sealing(self) -> Sequence[Step]:
         """There are no walls to close."""
+        return ()
 
     def kill(self) -> None:
         """End the guest."""

@@ -145,9 +145,16 @@ class Script(Wire):
     """The wire of a guest to whom all is said beforehand: it talks to nobody, but is heard."""
 
     def __init__(self, said: bytes | memoryview, fd: int) -> None:
-        super().__init__(fd)
-        self._said = Reader().feed(said)
+        self._fd = fd
+        self._owner = os.getpid()
+        self._said = said
+        self._at = 0
 
     def receive(self) -> Frame | None:
         """Return the next frame; None when there are no more."""
-        return next(self._said, None)
+        if self._at == len(self._said):
+            return None
+        length, kind, number = HEADER.unpack_from(self._said, self._at)
+        begin = self._at + HEADER.size
+        self._at = begin + length
+        return Frame(kind, number, bytes(self._said[begin : self._at]))

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .nest import Nest, Ward
-from .roles import become, converse, player
+from .roles import SetUp, player
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
@@ -39,6 +39,14 @@ HASTE_SECONDS = 0.02
 CHUNK = 1 << 16
 MAX_DESCRIPTORS = 8
 MAX_ORDERS = 64
+EXCHANGED = (
+    b'{"ended":%d,"sizes":[%d,%d,%d],"too_long":%b,"beside":%b,'
+    b'"cpu_seconds":%.6f,"memory_bytes":%d}\n'
+)
+FALSE_OR_TRUE = (b"false", b"true")
+FIRST_DESCRIPTOR = 16
+"""Below are those that guests will have: what is made for one never has such a number."""
+SPACE = socket.CMSG_SPACE(4 * MAX_DESCRIPTORS)
 
 
 class Keeper:
@@ -52,6 +60,7 @@ class Keeper:
         self._stage = b""
         self._packet = bytearray(MAX_PACKET)
         self._orders: dict[bytes, dict[str, Any]] = {}
+        self._set_ups: dict[tuple[int, ...], SetUp] = {}
         self._said = Gatherer()
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
@@ -66,21 +75,20 @@ class Keeper:
             self._clean_up()
 
     def _step(self) -> bool:
-        watched = [self._control.fileno()]
+        if self._ward is None:
+            return self._take_order()
+        watched = [self._control.fileno(), self._ward.death]
         if self._stages is not None:
             watched.append(self._stages)
-        if self._ward is not None:
-            watched.append(self._ward.death)
         ready, _, _ = select.select(watched, [], [])
         if self._stages in ready:
             self._read_stage()
-        if self._ward is not None and self._ward.death in ready:
+        if self._ward.death in ready:
             self._look_after(self._ward)
         return self._control.fileno() not in ready or self._take_order()
 
     def _take_order(self) -> bool:
-        space = socket.CMSG_SPACE(4 * MAX_DESCRIPTORS)
-        length, beside, _, _ = self._control.recvmsg_into([self._packet], space)
+        length, beside, _, _ = self._control.recvmsg_into([self._packet], SPACE)
         if not length:
             return False
         fds = [fd for _, _, data in beside for fd in array("i", data)]
@@ -126,9 +134,10 @@ class Keeper:
         play = player(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
+        set_up = SetUp(self._nest, order["limits"], [*fds, writing])
         ward = Ward(self._nest)
         if ward.pid == 0:
-            become(self._nest, order, play, bytes(blob), [*fds, writing])
+            set_up.become(play, order, bytes(blob))
         os.close(writing)
         self._ward, self._stages = ward, reading
         self._say(started=ward.pid)
@@ -151,15 +160,21 @@ class Keeper:
             self._read_stage()
         self._ward = None
         stage = self._stage.decode("utf-8", "replace")
-        self._say(ended=code, stage=stage, **ward.usage())
+        self._say(
+            ended=code,
+            stage=stage,
+            cpu_seconds=ward.cpu_seconds,
+            memory_bytes=ward.memory_bytes,
+        )
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
         play = player(order["role"])
         answers, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
+        set_up = self._set_up(order, (0, stdout[1], stderr[1], answers[1]))
         ward = Ward(self._nest)
         if ward.pid == 0:
-            converse(self._nest, order, play, requests, [answers[1], stdout[1], stderr[1]])
+            set_up.converse(play, requests)
         os.close(answers[1])
         os.close(stdout[1])
         os.close(stderr[1])
@@ -167,21 +182,33 @@ class Keeper:
         self._said.begin((answers[0], most), (stdout[0], limit), (stderr[0], limit))
         code = self._await(ward)
         parts = self._said.finish()
-        said = {
-            "ended": code,
-            "sizes": [len(part) for part in parts],
-            "too_long": self._said.too_long,
-            **ward.usage(),
-        }
-        if sum(said["sizes"]) <= INLINE:
-            self._say(parts=parts, **said)
+        sizes = len(parts[0]), len(parts[1]), len(parts[2])
+        inline = sum(sizes) <= INLINE
+        # not `json.dumps`: whatever we touch, the next fork makes us pay for
+        said = EXCHANGED % (
+            *(code, *sizes, FALSE_OR_TRUE[self._said.too_long], FALSE_OR_TRUE[not inline]),
+            *(ward.cpu_seconds, ward.memory_bytes),
+        )
+        if inline:
+            self._send([said, *parts])
         else:
             beside = os.memfd_create("answers")
             with os.fdopen(beside, "wb", buffering=0) as file:
                 file.writelines(parts)
                 os.lseek(beside, 0, os.SEEK_SET)
-                self._say((beside,), beside=True, **said)
+                self._send([said], (beside,))
         self._said.wipe()
+
+    def _set_up(self, order: dict[str, Any], fds: tuple[int, ...]) -> SetUp:
+        """Make ready, or find ready, what a guest does first; most do the same."""
+        key = (id(order), *fds)
+        set_up = self._set_ups.get(key)
+        if set_up is None:
+            set_up = SetUp(self._nest, order["limits"], fds)
+            known = any(order is kept for kept in self._orders.values())
+            if known and len(self._set_ups) < MAX_ORDERS:
+                self._set_ups[key] = set_up
+        return set_up
 
     def _await(self, ward: Ward) -> int:
         """Wait until the guest and all it started are gone."""
@@ -242,12 +269,13 @@ class Keeper:
                 pass
         self._nest.remove()
 
-    def _say(
-        self, fds: tuple[int, ...] = (), parts: Sequence[memoryview] = (), **answer: Any
-    ) -> None:
+    def _say(self, fds: tuple[int, ...] = (), **answer: Any) -> None:
+        self._send([json.dumps(answer).encode() + b"\n"], fds)
+
+    def _send(self, parts: Sequence[Any], fds: tuple[int, ...] = ()) -> None:
+        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))] if fds else []
         try:
-            header = json.dumps(answer).encode() + b"\n"
-            socket.send_fds(self._control, [header, *parts], list(fds))
+            self._control.sendmsg(parts, beside)
         except OSError:
             pass  # the supervisor is gone; the next read says so and we clean up
 
@@ -363,6 +391,9 @@ def keep(control: int, nest: Nest) -> None:
     site.setquit()
     site.sethelper()
     site.setcopyright()
+    while (spare := os.open(os.devnull, os.O_RDONLY)) < FIRST_DESCRIPTOR:
+        pass
+    os.close(spare)
     gc.collect()
     gc.freeze()
     Keeper(socket.socket(fileno=control), nest).serve()

@@ -3,7 +3,7 @@
 import ctypes
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -22,6 +22,12 @@ PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
 
+LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
+LIBC.signal.restype = ctypes.c_long
+_FORK = ctypes.PyDLL(None, use_errno=True).fork
+Call = tuple[str, Any, tuple[Any, ...]]
+"""What it does, a function of the C library, and its arguments."""
+
 
 def check(result: int, what: str) -> int:
     """Raise if a call failed."""
@@ -32,12 +38,9 @@ def check(result: int, what: str) -> int:
 
 
 class Ready:
-    """System calls with all their arguments, made ready before a fork.
+    """System calls with all their arguments, made ready before a fork."""
 
-    What a child touches is copied for it, page by page, so it should touch little.
-    """
-
-    def __init__(self, *calls: tuple[str, Any, tuple[Any, ...]]) -> None:
+    def __init__(self, *calls: Call) -> None:
         self._calls = calls
 
     def go(self) -> None:
@@ -45,6 +48,16 @@ class Ready:
         for what, function, args in self._calls:
             if function(*args) < 0:
                 check(-1, what)
+
+
+def perform(*calls: Call) -> None:
+    """Make system calls."""
+    Ready(*calls).go()
+
+
+def fork() -> int:
+    """Fork behind the interpreter's back: it would tell modules that are not there."""
+    return check(_FORK(), "fork")
 
 
 def unshare(flags: int) -> None:
@@ -59,12 +72,10 @@ def setns(fd: int, kind: int) -> None:
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
     """Mount a file system, or change a mount."""
-    Ready(mounting(source, target, kind, flags, data)).go()
+    perform(mounting(source, target, kind, flags, data))
 
 
-def mounting(
-    source: str | None, target: str, kind: str | None, flags: int, data: str = ""
-) -> tuple[str, Any, tuple[Any, ...]]:
+def mounting(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> Call:
     """Return the call that mounts a file system, or changes a mount."""
     strings = [None if text is None else text.encode() for text in (source, target, kind)]
     return f"mount {target}", LIBC.mount, (*strings, ctypes.c_ulong(flags), data.encode() or None)
@@ -94,10 +105,10 @@ def prctl(option: int, value: int = 0, pointer: object = 0) -> None:
 
 def drop_capabilities(but: int = 0) -> None:
     """Give up every capability for good, except for those in a set of bits."""
-    Ready(dropping(but)).go()
+    perform(dropping(but))
 
 
-def dropping(but: int = 0) -> tuple[str, Any, tuple[Any, ...]]:
+def dropping(but: int = 0) -> Call:
     """Return the call that does so."""
     header = struct.pack("II", CAPABILITY_VERSION, 0)
     return "capset", LIBC.capset, (header, struct.pack("III", but, but, 0) + bytes(12))
@@ -117,20 +128,26 @@ def system_call(what: str, number: int, *args: object) -> int:
     return check(LIBC.syscall(number, *args, 0, 0), what)
 
 
-def write_file(path: str, text: str) -> None:
-    """Write a file of /proc in one go."""
-    fd = os.open(path, os.O_WRONLY)
-    try:
-        os.write(fd, text.encode())
-    finally:
-        os.close(fd)
-
-
 def map_user(inside: int, outside_user: int, outside_group: int) -> None:
     """Say who we are in a user namespace just made."""
-    write_file("/proc/self/setgroups", "deny")
-    write_file("/proc/self/uid_map", f"{inside} {outside_user} 1")
-    write_file("/proc/self/gid_map", f"{inside} {outside_group} 1")
+    free = os.dup(0)
+    os.close(free)
+    for function, args in mapping_user(inside, outside_user, outside_group, free):
+        function(*args)
+
+
+def mapping_user(
+    inside: int, outside_user: int, outside_group: int, free: int
+) -> Iterator[tuple[Callable[..., object], tuple[Any, ...]]]:
+    """Yield the calls that do so; `free` is the first free descriptor."""
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside} {outside_user} 1"),
+        ("gid_map", f"{inside} {outside_group} 1"),
+    ):
+        yield os.open, (f"/proc/self/{name}", os.O_WRONLY)
+        yield os.write, (free, text.encode())
+        yield os.close, (free,)
 
 
 class Filter:
@@ -146,10 +163,10 @@ class Filter:
 
     def install(self) -> None:
         """Allow this process and its children no more than the filter does."""
-        Ready(*self.installing).go()
+        perform(*self.installing)
 
     @property
-    def installing(self) -> Sequence[tuple[str, Any, tuple[Any, ...]]]:
+    def installing(self) -> Sequence[Call]:
         """The calls that do so."""
         return (
             ("no new privileges", LIBC.prctl, (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)),

@@ -10,15 +10,19 @@ Killing the init kills all.
 import os
 import resource
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import linux
+from .nest import Step
 
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
 SESSION_BYTES = 1 << 30
+FORK_AWARE = {"random", "threading"}
+"""Modules that want to hear of a fork; those that others have all load one of these."""
 
 
 class Namespaces:
@@ -32,16 +36,12 @@ class Namespaces:
         self._init = 0
         self._shared = shared
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
-        # a handler of ours would let a guest signal the init of its namespace, whose memory is ours
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # A handler of ours would let a guest signal the init of its namespace, whose memory is
+        # ours. Only the kernel is told; Python finds its own handler in place after the fork.
+        self._on_interrupt = linux.LIBC.signal(int(signal.SIGINT), 0)
         if shared:
-            self._mount_scratch(SESSION_BYTES)
-        flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
-        self._apart = linux.Ready(
-            ("prctl", linux.LIBC.prctl, (linux.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)),
-            ("unshare", linux.LIBC.unshare, (linux.NEWNS | linux.NEWIPC,)),
-            linux.mounting("proc", "/proc", "proc", flags, "hidepid=2"),
-        )
+            linux.perform(_mounting_scratch(SESSION_BYTES))
+        self._fork = os.fork if sys.modules.keys() & FORK_AWARE else linux.fork
         self._sealing = linux.Ready(
             linux.dropping(),
             ("prctl", linux.LIBC.prctl, (linux.PR_SET_DUMPABLE, 1, 0, 0, 0)),
@@ -52,25 +52,34 @@ class Namespaces:
         """Fork a guest into a pid namespace of its own."""
         linux.unshare(linux.NEWPID)
         self._init = self._pauser.start(signal.SIGCHLD)
-        pid = os.fork()
+        pid = self._fork()
         if pid != 0:
             linux.setns(self._own, linux.NEWPID)
         return pid
 
-    def enter(self, limits: dict[str, Any]) -> None:
+    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
         """Put up the walls that need rights: mounts, then a user namespace without any."""
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        self._apart.go()
-        if not self._shared:
-            self._mount_scratch(limits["scratch_bytes"])
-        linux.unshare(linux.NEWUSER)
-        linux.map_user(USER, 0, 0)
-        resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
-        os.chdir(SCRATCH)
+        flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
+        apart = linux.Ready(
+            ("signal", linux.LIBC.signal, (int(signal.SIGINT), self._on_interrupt)),
+            ("siginterrupt", linux.LIBC.siginterrupt, (int(signal.SIGINT), 1)),
+            ("prctl", linux.LIBC.prctl, (linux.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)),
+            ("unshare", linux.LIBC.unshare, (linux.NEWNS | linux.NEWIPC,)),
+            linux.mounting("proc", "/proc", "proc", flags, "hidepid=2"),
+            *(() if self._shared else (_mounting_scratch(limits["scratch_bytes"]),)),
+            ("unshare", linux.LIBC.unshare, (linux.NEWUSER,)),
+        )
+        processes = (limits["processes"], limits["processes"])
+        return (
+            (apart.go, ()),
+            *linux.mapping_user(USER, 0, 0, free),
+            (resource.setrlimit, (resource.RLIMIT_NPROC, processes)),
+            (os.chdir, (SCRATCH,)),
+        )
 
-    def seal(self) -> None:
+    def sealing(self) -> Sequence[Step]:
         """Give up all rights and most system calls."""
-        self._sealing.go()
+        return ((self._sealing.go, ()),)
 
     def kill(self) -> None:
         """End the guest and everything it started."""
@@ -79,19 +88,18 @@ class Namespaces:
     def sweep(self, wait: Callable[[], bool]) -> None:
         """End what the guest left running."""
         self.kill()
-        while wait():
-            pass
+        wait()  # for the init, and with it all that is in the namespace
 
     def wipe(self) -> None:
         """Empty a shared scratch folder; one of a guest's own went with the guest."""
         if self._shared:
             linux.unmount(SCRATCH)
-            self._mount_scratch(SESSION_BYTES)
+            linux.perform(_mounting_scratch(SESSION_BYTES))
 
     def remove(self) -> None:
         """Nothing is left to be removed: mounts go with the last process."""
 
-    @staticmethod
-    def _mount_scratch(size: int) -> None:
-        options = f"size={size},nr_inodes={INODES},mode=700"
-        linux.mount("scratch", SCRATCH, "tmpfs", linux.NOSUID | linux.NODEV, options)
+
+def _mounting_scratch(size: int) -> linux.Call:
+    options = f"size={size},nr_inodes={INODES},mode=700"
+    return linux.mounting("scratch", SCRATCH, "tmpfs", linux.NOSUID | linux.NODEV, options)

@@ -3,8 +3,14 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
+
+Step = tuple[Callable[..., object], tuple[Any, ...]]
+"""A call with all its arguments, made ready before a fork; what goes wrong is raised.
+
+What a child touches is copied for it, page by page, so it should touch little.
+"""
 
 
 class Nest(Protocol):
@@ -16,12 +22,12 @@ class Nest(Protocol):
         """Fork a guest; return twice, as os.fork does."""
         ...
 
-    def enter(self, limits: dict[str, Any]) -> None:
-        """Go, in the child, where guests live."""
+    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
+        """Return how the child goes where guests live; `free` is its first free descriptor."""
         ...
 
-    def seal(self) -> None:
-        """Close, in the child, the last walls: no way back from here."""
+    def sealing(self) -> Sequence[Step]:
+        """Return how the child closes the last walls: no way back from there."""
         ...
 
     def kill(self) -> None:
@@ -46,8 +52,8 @@ class Ward:
 
     def __init__(self, nest: Nest) -> None:
         self._nest = nest
-        self._cpu_seconds = 0.0
-        self._memory_bytes = 0
+        self.cpu_seconds = 0.0
+        self.memory_bytes = 0
         self.pid = nest.fork()
         if self.pid != 0:
             self.death = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else _death_pipe()
@@ -68,10 +74,6 @@ class Ward:
     death: int
     """Becomes readable when the guest has died."""
 
-    def usage(self) -> dict[str, Any]:
-        """Return what it and all it started used."""
-        return {"cpu_seconds": self._cpu_seconds, "memory_bytes": self._memory_bytes}
-
     def _wait(self, options: int) -> tuple[int, int] | None:
         try:
             pid, status, usage = os.wait4(-1, options)
@@ -79,9 +81,9 @@ class Ward:
             return None
         if pid == 0:
             return None
-        self._cpu_seconds += usage.ru_utime + usage.ru_stime
+        self.cpu_seconds += usage.ru_utime + usage.ru_stime
         scale = 1 if sys.platform == "darwin" else 1024
-        self._memory_bytes = max(self._memory_bytes, usage.ru_maxrss * scale)
+        self.memory_bytes = max(self.memory_bytes, usage.ru_maxrss * scale)
         return pid, status
 
 

@@ -6,14 +6,13 @@ import marshal
 import os
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
-
-from .nest import Nest
 
 MAIN = "main.py"
 
 
-def run_program(nest: Nest, stages: int, order: dict[str, Any], blob: bytes) -> None:
+def run_program(seal: Callable[[], None], stages: int, order: dict[str, Any], blob: bytes) -> None:
     """Run main.py of the scratch folder as `python main.py` would, and leave as it would.
 
     The blob is its source, and behind that its code if it was compiled before.
@@ -22,8 +21,7 @@ def run_program(nest: Nest, stages: int, order: dict[str, Any], blob: bytes) -> 
     source, code = blob[: len(blob) - size], blob[len(blob) - size :]
     with open(MAIN, "wb") as file:
         file.write(source)
-    nest.seal()
-    os.write(stages, b"R")
+    seal()
     try:
         # the code is what this very source was compiled to, and here it may do no more than run
         compiled = marshal.loads(code) if code else compile(source, MAIN, "exec", 0, True)  # noqa: S302

@@ -4,17 +4,16 @@ Until the stage pipe says `R`, everything that goes wrong is ours; the pipe is c
 candidate code runs, so nothing a candidate does can look like a failed set-up.
 """
 
-import fcntl
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
 from .frames import Script, Wire
-from .nest import Nest
+from .nest import Nest, Step
 from .program import run_program
 
 STDERR, BORDER = 2, 3
@@ -49,42 +48,50 @@ def rehearse() -> None:
     os.close(nowhere)
 
 
-def become(
-    nest: Nest, order: dict[str, Any], play: Player | None, blob: bytes, fds: list[int]
-) -> NoReturn:
-    """Turn this process into a guest and run its role; the last descriptor hears of set-up."""
-    stages = _prepare(nest, order["limits"], fds)
-    if play is None:
-        run_program(nest, stages, order, blob)
-    nest.seal()
-    os.write(stages, b"R")
-    os.close(stages)
-    _play(play, Wire(BORDER))
+class SetUp:
+    """All that a child does to become a guest, made ready before the fork."""
 
+    def __init__(self, nest: Nest, limits: dict[str, Any], fds: Sequence[int]) -> None:
+        """Leave these descriptors, numbered from 0; the last one hears of set-up."""
+        self._status = (fds[-1], len(fds) - 1)
+        self._steps: Sequence[Step] = (
+            (os.setsid, ()),
+            *((os.dup2, (fd, index, index <= STDERR)) for index, fd in enumerate(fds)),
+            (os.closerange, (len(fds), MAX_DESCRIPTORS)),
+            *nest.entering(limits, len(fds)),
+            *_limiting(limits),
+        )
+        self._last: Sequence[Step] = (*nest.sealing(), (os.write, (len(fds) - 1, b"R")))
 
-def converse(
-    nest: Nest, order: dict[str, Any], play: Player | None, said: memoryview, pipes: list[int]
-) -> NoReturn:
-    """Turn this process into a guest to whom all is said beforehand."""
-    answers, stdout, stderr = pipes
-    _prepare(nest, order["limits"], [0, stdout, stderr, answers])
-    nest.seal()
-    os.write(BORDER, b"R")
-    _play(play, Script(said, BORDER))
+    def become(self, play: Player | None, order: dict[str, Any], blob: bytes) -> NoReturn:
+        """Turn this process into a guest and run its role."""
+        self._go(self._steps)
+        stages = self._status[1]
+        if play is None:
+            run_program(lambda: self._go(self._last), stages, order, blob)
+        self._go(self._last)
+        os.close(stages)
+        _play(play, Wire(BORDER))
 
+    def converse(self, play: Player | None, said: memoryview) -> NoReturn:
+        """Turn this process into a guest to whom all is said beforehand."""
+        self._go(self._steps)
+        self._go(self._last)
+        _play(play, Script(said, BORDER))
 
-def _prepare(nest: Nest, limits: dict[str, Any], fds: list[int]) -> int:
-    """Set everything up but the last walls; the last of the descriptors hears what goes wrong."""
-    status = fds[-1]
-    try:
-        os.setsid()
-        status = _arrange_descriptors(fds)
-        nest.enter(limits)
-        _limit(limits)
-    except BaseException as error:
-        os.write(status, f"F{type(error).__name__}: {error}".encode())
-        os._exit(120)
-    return status
+    def _go(self, steps: Sequence[Step]) -> None:
+        try:
+            for function, args in steps:
+                function(*args)
+        except BaseException as error:
+            said = f"F{type(error).__name__}: {error}".encode()
+            for status in self._status:  # the first is closed once the second is in its place
+                try:
+                    os.write(status, said)
+                    break
+                except OSError:
+                    pass
+            os._exit(120)
 
 
 def _play(play: Player | None, wire: Wire) -> NoReturn:
@@ -97,20 +104,10 @@ def _play(play: Player | None, wire: Wire) -> NoReturn:
         os._exit(0)
 
 
-def _arrange_descriptors(wanted: list[int]) -> int:
-    """Leave these descriptors, numbered from 0, and nothing else; return the last one."""
-    if any(fd < len(wanted) and fd != index for index, fd in enumerate(wanted)):
-        wanted = [fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in wanted]
-    for index, fd in enumerate(wanted):
-        os.dup2(fd, index, inheritable=index <= STDERR)
-    os.closerange(len(wanted), MAX_DESCRIPTORS)
-    return len(wanted) - 1
-
-
 MAX_DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-def _limit(limits: dict[str, Any]) -> None:
+def _limiting(limits: dict[str, Any]) -> Iterator[Step]:
     # The clock outside ends it long before; this one holds if there is no outside any more.
     seconds = int(10 * limits["cpu_seconds"]) + 120
     for which, soft in (
@@ -123,7 +120,7 @@ def _limit(limits: dict[str, Any]) -> None:
     ):
         hard = HARD[which]
         value = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
-        resource.setrlimit(which, (value, value))
+        yield resource.setrlimit, (which, (value, value))
 
 
 HARD = {

@@ -5,7 +5,7 @@
 # Its answer is right if, and only if, the attack failed.
 import os
 
-KNOWN = ("PATH", "LC_ALL", "TZ", "HOME", "TMPDIR", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+KNOWN = ("PATH", "LC_ALL", "TZ", "HOME", "TMPDIR", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "LD_BIND_NOW")
 
 
 def attack():
