@@ -24,6 +24,7 @@ MAX_ARRAY = 1 << 30
 MAX_SHOWN = 80
 CHUNK = 1 << 20
 BOM = b"\xef\xbb\xbf"
+CONSTANT = re.compile(rb"\b(?:NaN|Infinity)\b")
 HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
 Row = TypeVar("Row")
@@ -42,10 +43,10 @@ class Line(NamedTuple):
         """Return an error that says where."""
         return InputError(f"{self.file}, {self.unit} {self.number}: {what}")
 
-    def decode(self, kind: type[Row]) -> Row:
-        """Parse the row as a record."""
+    def decode(self, kind: type[Row], *, constants: bool = False) -> Row:
+        """Parse the row as a record; `constants` are NaN and Infinity, which JSON has not."""
         try:
-            return _decode(self.text, kind)
+            return _decode(self.text, kind, constants=constants)
         except msgspec.ValidationError as error:
             raise self.error(str(error)) from None
         except RecursionError:
@@ -55,16 +56,16 @@ class Line(NamedTuple):
             raise self.error(f"not JSON: {reason}") from None
 
 
-def _decode(text: bytes, kind: type[Row]) -> Row:
+def _decode(text: bytes, kind: type[Row], *, constants: bool = False) -> Row:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        if not HALF_PAIR.search(text):
+        if not HALF_PAIR.search(text) and not (constants and CONSTANT.search(text)):
             raise
-    # Half a surrogate pair: Python's json writes and reads it, msgspec does not.
-    return msgspec.convert(json.loads(text, parse_constant=_refuse), kind)
+    # Half a surrogate pair, say: Python's json writes and reads it, msgspec does not.
+    return msgspec.convert(json.loads(text, parse_constant=None if constants else _refuse), kind)
 
 
 def _refuse(word: str) -> None:

@@ -1,6 +1,7 @@
 """What is asked and how it is checked: Benchmark, Task and the kinds of tests."""
 
 import hashlib
+import operator
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -93,13 +94,7 @@ class TestProgram(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
 
 
 Tests = (
-    Assertions
-    | CheckFunction
-    | CallCases
-    | ReferenceCases
-    | StdinCases
-    | UnitTests
-    | TestProgram
+    Assertions | CheckFunction | CallCases | ReferenceCases | StdinCases | UnitTests | TestProgram
 )
 
 
@@ -108,7 +103,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
 
     timeout_s: float | None = None
     difficulty: str | None = None
-    tags: Sequence[str] = ()
+    tags: Sequence[str] = []
     denylist: bool = False
     """Refuse the imports and calls of the denylist to the candidate's own code."""
     one_at_a_time: bool = False
@@ -174,7 +169,8 @@ def _ordered(value: Any) -> Any:
         case msgspec.Struct():
             return type(value).__name__, _ordered(msgspec.structs.asdict(value))
         case dict():
-            return sorted((repr(key), repr(_ordered(item))) for key, item in value.items())
+            pairs = [(repr(_ordered(key)), _ordered(item)) for key, item in value.items()]
+            return "dict", sorted(pairs, key=operator.itemgetter(0))
         case list() | tuple():
             return type(value).__name__, [_ordered(item) for item in value]
         case set() | frozenset():

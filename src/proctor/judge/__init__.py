@@ -183,7 +183,9 @@ class Judge:
         """Keep the cases that are to be run; their groups stay what they are called."""
         if self._rules.max_tests is None:
             return cases
-        chosen = self._choose([len(repr(given)) for given in cases.inputs])
+        sizes = [len(repr(given)) for given in cases.inputs]
+        longest = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+        chosen = sorted(longest[: self._rules.max_tests])
         groups = [name for name, count in cases.groups.items() for _ in range(count)]
         kept = [groups[index] for index in chosen] if groups else []
         return msgspec.structs.replace(

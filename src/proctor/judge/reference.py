@@ -44,7 +44,7 @@ from proctor.program import Program, reference
 from proctor.sandbox import Execution, Limits, OutputTooLong, Sandbox, SandboxFailed
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import show
-from proctor.sandbox.inside.frames import Frame, dump
+from proctor.sandbox.inside.frames import Frame, TooLarge, dump
 from proctor.sandbox.inside.values import CannotCross, pack
 from proctor.task import ReferenceCases, Task
 from proctor.verdict import Bucket, TestResult, Verdict, decide
@@ -78,7 +78,8 @@ class _Exam(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     cases: ReferenceCases
     reference: Program
-    questions: Sequence[bytes]
+    questions: bytes
+    """All that is asked."""
     right: bytes
     """All that the reference said."""
     frames: Sequence[Frame]
@@ -87,10 +88,13 @@ class _Exam(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     value: Value
 
-    def request(self, program: Program, *questions: bytes) -> bytes:
-        """Return the message that has a program answer questions."""
-        load = load_request(program.source, denied=self.task.metadata.denylist)
-        return b"".join([load, *(questions or self.questions), GOODBYE])
+    def load(self, program: Program) -> bytes:
+        """Return the request to load a program."""
+        return load_request(program.source, denied=self.task.metadata.denylist)
+
+    def request(self, program: Program) -> bytes:
+        """Return all that is ever said to a program."""
+        return self.load(program) + self.questions + GOODBYE
 
 
 class ReferenceJudge:
@@ -125,7 +129,7 @@ class ReferenceJudge:
             tests = [*tests[:-1], gone(executions[0].ending).result(len(tests) - 1)]
         clock = self._sandbox.enforcement().clock
         return ReferenceFound(
-            verdict=decide(tests, declared=len(exam.questions), timeout_is_final=True),
+            verdict=decide(tests, declared=len(exam.passed), timeout_is_final=True),
             findings=Findings(tests=tests, executions=executions, clock=clock),
             limits=exam.limits,
         )
@@ -145,9 +149,11 @@ class ReferenceJudge:
         candidate = Candidate(self._sandbox, exam.limits)
         hearing = _Hearing(self._sandbox, exam, program, early_stop=self._early_stop)
         try:
-            load = load_request(program.source, denied=exam.task.metadata.denylist)
-            candidate.guest.send(load)
-            tests = hearing.all(candidate, ask=candidate.guest.send)
+            candidate.guest.send(exam.load(program))
+            tests = hearing.all(
+                candidate,
+                lambda index: candidate.guest.send(questions(exam.cases, index, index + 1)),
+            )
             execution = candidate.finish()
         finally:
             candidate.abort()
@@ -178,16 +184,12 @@ class ReferenceJudge:
         program = reference(task)
         if program is None:
             raise UnfitError("there is no reference solution to hold samples against")
-        try:
-            questions = [question(cases, index) for index in range(len(cases.inputs))]
-        except CannotCross as error:
-            raise UnfitError(f"an input cannot cross the border: {error}") from None
         limits = task.limits.with_seconds(max(REFERENCE_SECONDS, task.limits.wall_seconds))
         exam = _Exam(
             task=task,
             cases=cases,
             reference=program,
-            questions=questions,
+            questions=questions(cases, 0, len(cases.inputs)),
             right=b"",
             frames=(),
             passed=_passed(cases),
@@ -199,7 +201,7 @@ class ReferenceJudge:
         return msgspec.structs.replace(
             exam,
             right=said,
-            frames=_frames_of(said, len(questions)),
+            frames=_frames_of(said, len(cases.inputs)),
             limits=task.limits.with_seconds(limit),
         )
 
@@ -218,7 +220,7 @@ class ReferenceJudge:
             raise HarnessError(execution.ending.reason)
         if isinstance(execution.ending, OutputTooLong):
             raise UnfitError("the reference solution says more than may cross the border")
-        _check(Transcript(exchanged), len(exam.questions))
+        _check(Transcript(exchanged), len(exam.passed))
         if proof is not None:
             task = msgspec.structs.replace(exam.task, tests=proof)
             verdict = self._code.judge(task, exam.reference).verdict
@@ -230,17 +232,32 @@ class ReferenceJudge:
         return found
 
 
-def question(cases: ReferenceCases, index: int, *, whole: bool = False) -> bytes:
-    """Return one call as it crosses the border; `whole` has a long answer cross, too."""
-    message: dict[str, Any] = {
-        "f": TARGETS[cases.accept].format(cases.fn_name),
-        "a": pack(list(cases.inputs[index])),
-        "k": [],
-        "w": False,
-    }
-    if not whole:
-        message["b"] = LONG
-    return frames.pack(frames.CALL, index + 1, dump(message))
+def questions(cases: ReferenceCases, first: int, last: int, *, whole: bool = False) -> bytes:
+    """Return calls as they cross the border; `whole` has long answers cross, too."""
+    try:
+        packed = pack([list(given) for given in cases.inputs[first:last]])
+        message = {
+            "f": TARGETS[cases.accept].format(cases.fn_name),
+            "plain": _is_plain(packed),
+            "most": None if whole else LONG,
+            "a": packed,
+        }
+        return frames.pack(frames.CALLS, first + 1, dump(message))
+    except CannotCross as error:
+        raise UnfitError(f"an input cannot cross the border: {error}") from None
+    except TooLarge as error:
+        if last - first <= 1:
+            raise UnfitError(f"an input is too large to cross the border: {error}") from None
+    middle = (first + last) // 2
+    halves = (first, middle), (middle, last)
+    return b"".join(questions(cases, *half, whole=whole) for half in halves)
+
+
+def _is_plain(packed: Any) -> bool:
+    """Tell whether what was packed is nothing but what JSON has by itself."""
+    if isinstance(packed, list):
+        return all(map(_is_plain, packed))
+    return not isinstance(packed, dict)
 
 
 def _passed(cases: ReferenceCases) -> list[TestResult]:
@@ -291,16 +308,14 @@ class _Hearing:
         self._wrong = False
         self.executions: list[Execution] = []
 
-    def all(
-        self, source: Source, ask: Callable[[bytes], None] = lambda _: None
-    ) -> list[TestResult]:
+    def all(self, source: Source, ask: Callable[[int], None] = lambda _: None) -> list[TestResult]:
         """Judge all answers in order; `ask` sends a question that was not sent ahead."""
         exam = self._exam
         tests: list[TestResult] = []
         try:
             loaded(source)
             for index, right in enumerate(exam.frames):
-                ask(exam.questions[index])
+                ask(index)
                 tests.append(self._one(index, right, source))
                 if self._early_stop and not tests[-1].passed:
                     break
@@ -334,12 +349,12 @@ class _Hearing:
         """Have both sides give their answers in full, unless one was found wrong before."""
         if self._wrong:
             return self._wrong_answer(index, None, None)
-        whole = question(self._exam.cases, index, whole=True)
+        exam = self._exam
+        whole = questions(exam.cases, index, index + 1, whole=True)
         values = []
-        for program in (self._exam.reference, self._program):
-            exchanged = self._sandbox.exchange(
-                self._exam.request(program, whole), self._exam.limits
-            )
+        for program in (exam.reference, self._program):
+            request = exam.load(program) + whole + GOODBYE
+            exchanged = self._sandbox.exchange(request, exam.limits)
             if program is self._program:
                 self.executions.append(exchanged.execution)
             source = Transcript(exchanged)
