@@ -127,6 +127,13 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Digest of all of the task; two tasks that differ in anything differ in it."""
         return hashlib.sha256(_json_of(self) or repr(_ordered(self)).encode()).hexdigest()
 
+    def limited(self, limits: Limits, *, final: bool) -> "Task":
+        """Return the same task with other limits; if they are `final`, with no patience beyond."""
+        tests = self.tests
+        if final and isinstance(tests, ReferenceCases):
+            tests = msgspec.structs.replace(tests, patience=0.0)
+        return msgspec.structs.replace(self, limits=limits, tests=tests)
+
 
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """A named set of tasks in a pinned order."""

@@ -51,6 +51,8 @@ def test_the_table_says_what_is_published() -> None:
         "humaneval": 164,
         "mbpp": 974,
         "mbpp-sanitized": 427,
+        "humaneval+": 164,
+        "mbpp+": 378,
     }
     for source in TABLE.values():
         assert len(source.sha256) == 64
@@ -97,6 +99,18 @@ def test_the_package_that_carries_it(alone: Path) -> None:
     assert is_pinned(find(TABLE["humaneval"]), TABLE["humaneval"])
 
 
+def test_the_cache_of_the_publishers_own_tool(alone: Path) -> None:
+    source = TABLE["humaneval+"]
+    place = alone / "home/.cache/evalplus/HumanEvalPlus-v0.1.10.jsonl"
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert find(source) == place
+    ours = alone / "home/.cache/proctor/data/HumanEvalPlus.jsonl"
+    ours.parent.mkdir(parents=True)
+    ours.touch()
+    assert find(source) == ours
+
+
 def test_nowhere_to_be_found(alone: Path) -> None:
     assert refused("mbpp") == (
         "mbpp: mbpp.jsonl is not on this machine; proctor benchmarks mbpp --download, or --data PATH"
@@ -108,7 +122,7 @@ def test_nowhere_to_be_found(alone: Path) -> None:
 
 def test_nobody_knows_it(alone: Path) -> None:
     assert refused("humanevil") == (
-        "humanevil: no such benchmark or tasks file; known are humaneval, mbpp, mbpp-sanitized"
+        f"humanevil: no such benchmark or tasks file; known are {', '.join(TABLE)}"
     )
     assert refused("x" * 5000).startswith("cannot read xxx")
     assert refused(alone) == f"cannot read {alone}: it is a folder"

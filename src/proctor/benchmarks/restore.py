@@ -84,18 +84,19 @@ def _restore(seen: Sequence[Any], above: type | None = None) -> Restore | None:
     """Return what restores values of one place, None if JSON tells all about them."""
     kinds = {type(value) for value in seen if isinstance(value, CONTAINERS)}
     container = kinds.pop() if len(kinds) == 1 else None
-    keys = [key for value in seen if isinstance(value, dict) for key in value]
+    dicts = [value for value in seen if isinstance(value, dict) and value]
     inner = list(_inside(seen))
     if container is tuple is above and not any(isinstance(one, CONTAINERS) for one in inner):
         items: Restore | None = _tuples
     else:
         items = _restore(inner, container) if inner else None
-    values = [item for value in seen if isinstance(value, dict) for item in value.values()]
+    values = [item for shown in dicts for item in shown.values()]
     place = _Place(
         container=container,
         items=items,
         values=_restore(values) if values else None,
-        integer_keys=bool(keys) and all(type(key) is int for key in keys),
+        integer_keys=any(all(type(key) is int for key in shown) for shown in dicts)
+        and not any(isinstance(key, str) and _is_integer(key) for shown in dicts for key in shown),
     )
     told = place.container in (None, list) and not place.integer_keys
     return None if told and place.items is None and place.values is None else place.restore

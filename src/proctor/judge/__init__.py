@@ -14,8 +14,9 @@ from proctor.judge.calls import Calls, question
 from proctor.judge.code import CodeJudge
 from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
+from proctor.judge.hearing import Value
 from proctor.judge.reduce import Case
-from proctor.judge.reference import ReferenceJudge, Value
+from proctor.judge.reference import ReferenceJudge
 from proctor.judge.supervisor import Findings
 from proctor.judge.unit import UnitJudge
 from proctor.program import Program
