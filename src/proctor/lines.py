@@ -23,6 +23,7 @@ MAX_LINE = 64 << 20
 MAX_ARRAY = 1 << 30
 MAX_SHOWN = 80
 CHUNK = 1 << 20
+START = 4096
 BOM = b"\xef\xbb\xbf"
 CONSTANT = re.compile(rb"\b(?:NaN|Infinity)\b")
 HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -127,6 +128,27 @@ def read_lines(path: Path) -> Iterator[Line]:
             yield from _array(path, file) if start.startswith(b"[") else _rows(path, file)
         except _damage(path) as error:
             raise InputError(f"cannot read {path}: {error}") from None
+
+
+def read_start(path: Path) -> bytes:
+    """Return how a file begins, white space excepted."""
+    with open_bytes(path) as file:
+        try:
+            return file.read(START).removeprefix(BOM).lstrip()
+        except _damage(path) as error:
+            raise InputError(f"cannot read {path}: {error}") from None
+
+
+def read_whole(path: Path) -> Line:
+    """Return a file that is one value of JSON; all of it is held in memory."""
+    with open_bytes(path) as file:
+        try:
+            content = file.read(MAX_ARRAY + 1)
+        except _damage(path) as error:
+            raise InputError(f"cannot read {path}: {error}") from None
+    if len(content) > MAX_ARRAY:
+        raise InputError(f"{path}: one object of more than {MAX_ARRAY >> 30} GiB")
+    return Line(path, 1, content.removeprefix(BOM))
 
 
 def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:

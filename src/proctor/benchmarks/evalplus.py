@@ -25,14 +25,17 @@ from proctor.benchmarks.restore import literal_calls, restored
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.syntax import bound_names, parse
 from proctor.lines import Line, brief
-from proctor.sandbox import GIB, Limits
+from proctor.sandbox import GIB, MIB, Limits
 from proctor.task import Assertions, CheckFunction, ReferenceCases, Task
 
 SECONDS = 10.0
 PATIENCE = 4.0
 MEMORY = 4 * GIB
 """As much as EvalPlus gives; the reference of Mbpp/255 needs more than one."""
+OUTPUT = 8 * MIB
+"""A thousand calls may print a thousand times as much as one."""
 UNORDERED = frozenset(f"Mbpp/{number}" for number in (2, 7, 111, 140, 232, 249, 579, 769))
+LIMITS = Limits(cpu_seconds=SECONDS, wall_seconds=SECONDS, memory_bytes=MEMORY, output_bytes=OUTPUT)
 FIND_ZERO, DIGIT_DISTANCE = "HumanEval/32", "Mbpp/558"
 
 
@@ -80,7 +83,7 @@ def read(line: Line) -> Task:
         entry_point=row.entry_point,
         tests=cases,
         canonical_solution=row.canonical_solution,
-        limits=msgspec.structs.replace(Limits().with_seconds(SECONDS), memory_bytes=MEMORY),
+        limits=LIMITS,
     )
 
 

@@ -1,8 +1,8 @@
 """Completions that were recorded earlier, by us or by another tool.
 
 A samples file has one JSON object a line, or is one array of them: `completion` is what a model
-said and goes through extraction, `solution` is a program to be run exactly as written. EvalPlus's
-folder layout (`HumanEval_0/0.py`) is read, too. Fields we do not know are kept.
+said and goes through extraction, `solution` is a program to be run exactly as written. What other
+tools write (`proctor.convert`) is read, too. Fields we do not know are kept.
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from proctor.completion import Completion, Sampling, StopReason
-from proctor.errors import InputError, boundary
-from proctor.lines import MAX_LINE, Line, brief, open_bytes, read_lines, spelt_out
+from proctor.convert import read
+from proctor.lines import Line, brief, spelt_out
 from proctor.task import Benchmark
 
 LENGTH = ("length", "max_tokens", "max_length")
@@ -37,8 +37,9 @@ class Recorded:
 
     def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
         """Yield every row with the id that the benchmark has for its task."""
-        known = {task.task_id for task in benchmark.tasks}
-        for line, row in self._rows():
+        ids = [task.task_id for task in benchmark.tasks]
+        known = set(ids)
+        for line, row in read(self._path, ids, more=bool(benchmark.beyond)):
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
             written = row["task_id"]
@@ -84,29 +85,6 @@ class Recorded:
                 raise line.error(f"field {field} must be a string, not {_kind(row[field])}")
             return field, whole or row.get("whole") is True
         raise line.error("there is neither a field completion nor a field solution")
-
-    def _rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
-        if self._path.is_dir():
-            yield from self._folder_rows()
-            return
-        for line in read_lines(self._path):
-            yield line, line.decode(dict[str, Any])
-
-    def _folder_rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
-        """Read `HumanEval_0/0.py` and so on, as EvalPlus writes them."""
-        with boundary(InputError, f"cannot read {self._path}"):
-            folders = sorted(path for path in self._path.iterdir() if path.is_dir())
-        for folder in folders:
-            for file in sorted(folder.glob("*.py"), key=lambda file: (len(file.stem), file.stem)):
-                with open_bytes(file) as opened, boundary(InputError, f"cannot read {file}"):
-                    content = opened.read(MAX_LINE)
-                line = Line(file, 1, content)
-                try:
-                    solution = content.decode()
-                except UnicodeDecodeError as error:
-                    raise line.error(f"not UTF-8: {error}") from None
-                task_id = folder.name.replace("_", "/", 1)
-                yield line, {"task_id": task_id, "solution": solution}
 
 
 def _stop(row: dict[str, Any]) -> StopReason:
