@@ -21,13 +21,15 @@ from proctor.benchmarks import TABLE, load
 from proctor.completion import Completion, Sampling
 from proctor.convert import bigcode, evalplus, human_eval, livecodebench, multipl_e
 from proctor.convert.record import Record
-from proctor.errors import InputError, StoreError, boundary
+from proctor.elements import CHUNK
+from proctor.errors import InputError, boundary
 from proctor.extraction import NoCode
-from proctor.lines import CHUNK, encode, open_bytes
+from proctor.journal import read_journal
+from proctor.lines import encode, open_bytes
 from proctor.models.recorded import Recorded
 from proctor.receipt import Manifest
 from proctor.run import Options, extraction_of, program_of
-from proctor.store import BESIDE, COMPLETIONS, MANIFEST, RECEIPTS, read_journal, read_manifest
+from proctor.store import BESIDE, COMPLETIONS, MANIFEST, RECEIPTS, read_manifest
 from proctor.summary import summarize
 from proctor.task import Benchmark, ReferenceCases, Task
 from proctor.verdict import OUTCOMES, Bucket, Outcome
@@ -274,7 +276,7 @@ def convert(source: Source, to: str, out: Path) -> Converted:
         if not counts:
             raise InputError(f"{out}: there are no samples to write")
 
-    with boundary(StoreError, f"cannot write {out}"):
+    with boundary(InputError, f"cannot write {out}"):
         if to in FOLDERS:
             _write_folder(source, to, counted(), out)
         else:

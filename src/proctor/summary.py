@@ -7,12 +7,14 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import InputError
+from proctor.journal import read_journal
 from proctor.score import Estimate, Tally, default_ks, estimate
-from proctor.store import RECEIPTS, read_journal, read_manifest
+from proctor.store import RECEIPTS, read_manifest
 from proctor.verdict import OUTCOMES, Bucket, Outcome
 
 Counts = dict[str, Counter[Outcome | None]]
 """Task → what became of its samples."""
+SHOWN_UNFIT = 10
 
 
 class Brief(msgspec.Struct, frozen=True):
@@ -20,9 +22,15 @@ class Brief(msgspec.Struct, frozen=True):
 
     task_id: str
     sample: int
+    outcome: Outcome | None
     bucket: Bucket
+    detail: str
     judged: str
     groups: dict[str, Bucket] = {}
+
+    def __post_init__(self) -> None:
+        if OUTCOMES[self.bucket] is not self.outcome:
+            raise ValueError(f"outcome {self.outcome} does not go with bucket {self.bucket}")
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +53,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int]
     buckets: dict[str, int]
     judged: dict[str, int]
+    unfit: dict[str, str] = {}
+    """Tasks that nothing can be judged by, the first ones, and why."""
     pass_at_k: dict[str, Estimate]
     groups: dict[str, Part] = {}
     """The same for parts of the tests, as `base` and `base+plus`, where there are any."""
@@ -67,12 +77,15 @@ def summarize(
     manifest = read_manifest(run_dir)
     buckets: Counter[Bucket] = Counter()
     judged: Counter[str] = Counter()
+    unfit: dict[str, str] = {}
     counts: Counts = {}
     parts: dict[str, Counts] = {}
-    for brief in read_journal(run_dir / RECEIPTS, Brief):
+    for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
         judged[brief.judged] += 1
-        _count(counts, brief.task_id, OUTCOMES[brief.bucket])
+        if brief.bucket is Bucket.BENCHMARK and len(unfit) < SHOWN_UNFIT:
+            unfit[brief.task_id] = brief.detail
+        _count(counts, brief.task_id, brief.outcome)
         for name, outcome in _outcomes(brief):
             _count(parts.setdefault(name, {}), brief.task_id, outcome)
     tallies = _tallies(counts)
@@ -93,6 +106,7 @@ def summarize(
         outcomes={outcome: outcomes[outcome] for outcome in Outcome},
         buckets={bucket: buckets[bucket] for bucket in Bucket if buckets[bucket]},
         judged=dict(sorted(judged.items())),
+        unfit=unfit,
         pass_at_k=pass_at_k,
         groups={name: _part(_tallies(part), pass_at_k, seed) for name, part in parts.items()},
         complete=samples == manifest.samples,

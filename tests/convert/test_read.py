@@ -92,7 +92,7 @@ def test_more_generations_than_tasks(tmp_path: Path) -> None:
     [
         ([["a"], [1]], ", element 2: item 0 must be a string"),
         ([["a"], [None]], ", element 2: item 0 must be a string"),
-        ([["a"], "b"], ", element 2: Expected `array`, got `str`"),
+        ([["a"], "b"], ", element 2: it must be an array, not a string"),
     ],
 )
 def test_what_is_no_generation(tmp_path: Path, content: Any, said: str) -> None:
@@ -196,9 +196,9 @@ def test_results_of_evalplus(tmp_path: Path, indent: int | None) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"eval": []}, ", line 1: Expected `object`, got `array` - at `$.eval`"),
-        ({"eval": {"a": 1}}, ", line 1: Expected `array`, got `int` - at `$.eval[...]`"),
-        ({"eval": {"a": [{}, 1]}}, ", result 2: Expected `object`, got `int`"),
+        ({"eval": []}, ", line 1: field eval must be an object, not an array"),
+        ({"eval": {"a": 1}}, ", line 1: a field must be an array, not a whole number"),
+        ({"eval": {"a": [{}, 1]}}, ", result 2: it must be an object, not a whole number"),
     ],
 )
 def test_what_is_no_result(tmp_path: Path, content: Any, said: str) -> None:
@@ -226,5 +226,5 @@ def test_folders_of_evalplus(tmp_path: Path) -> None:
     written(tmp_path / "eval_results.json", EVAL)
     assert [row["solution"] for row in rows(tmp_path)] == ["a", "b", "c"]
     (tmp_path / "HumanEval_1" / "3.py").write_bytes(b"\xff")
-    with pytest.raises(InputError, match=r"3.py, line 1: not UTF-8"):
+    with pytest.raises(InputError, match=r"3.py: not UTF-8"):
         rows(tmp_path)

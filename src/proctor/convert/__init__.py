@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from proctor.convert import bigcode, evalplus, livecodebench, multipl_e
-from proctor.lines import Line, read_lines, read_start, read_whole
+from proctor.lines import Line, is_folder, read_lines, read_start, read_whole
 
+MAX_DOCUMENT = 1 << 30
 LISTS = re.compile(rb"\[\s*\[")
 DOCUMENT = re.compile(rb'\{\s*(?:\n|"(?:date|hash|eval)")')
 """One object over many lines, or results of EvalPlus, all of which stand in one."""
@@ -30,18 +31,19 @@ def read(path: Path, ids: Sequence[str], *, more: bool = False) -> Iterator[tupl
     `ids` are those of the tasks, in order; if there are `more` that nobody asked for, a list that
     goes by order may be longer.
     """
-    if path.is_dir():
+    if is_folder(path):
         files = multipl_e.files(path)
         if not files:
             yield from evalplus.read_folder(path)
         for file in files:
-            yield from _expand(line := read_whole(file), line.decode(dict[str, Any]), ids)
+            line = Line(file, 1, read_whole(file))
+            yield from _expand(line, line.decode(dict[str, Any]), ids)
         return
     start = read_start(path)
     if LISTS.match(start):
         yield from bigcode.read(path, ids, more=more)
     elif DOCUMENT.match(start):
-        line = read_whole(path)
+        line = Line(path, 1, read_whole(path, MAX_DOCUMENT))
         results = evalplus.results(line)
         yield from results or _expand(line, line.decode(dict[str, Any]), ids)
     else:

@@ -14,7 +14,7 @@ import msgspec
 
 from proctor.convert.record import Record
 from proctor.errors import InputError, boundary
-from proctor.lines import HALF_PAIR, MAX_LINE, Line, open_bytes
+from proctor.lines import ODD, Line, explain, is_folder, read_whole
 
 RESULTS = "_eval_results.json"
 STATUS = {"pass": "pass", "timeout": "timeout"}
@@ -28,25 +28,28 @@ class Results(msgspec.Struct):
 
 def read_folder(path: Path) -> Iterator[tuple[Line, Any]]:
     """Read `HumanEval_0/0.py` and so on."""
-    with boundary(InputError, f"cannot read {path}"):
-        folders = sorted(below for below in path.iterdir() if below.is_dir())
-    for folder in folders:
-        for file in sorted(folder.glob("*.py"), key=lambda file: (len(file.stem), file.stem)):
-            with open_bytes(file) as opened, boundary(InputError, f"cannot read {file}"):
-                content = opened.read(MAX_LINE)
-            line = Line(file, 1, content)
+    for folder in filter(is_folder, sorted(inside(path))):
+        files = [file for file in inside(folder) if file.suffix == ".py"]
+        for file in sorted(files, key=lambda file: (len(file.stem), file.stem)):
+            line = Line(file, 1, read_whole(file))
             try:
-                solution = content.decode()
+                solution = line.text.decode()
             except UnicodeDecodeError as error:
-                raise line.error(f"not UTF-8: {error}") from None
+                raise InputError(f"{file}: {explain(error)}") from None
             yield line, {"task_id": folder.name.replace("_", "/", 1), "solution": solution}
+
+
+def inside(folder: Path) -> list[Path]:
+    """Return what is in a folder."""
+    with boundary(InputError, f"cannot read {folder}"):
+        return list(folder.iterdir())
 
 
 def results(whole: Line) -> Iterator[tuple[Line, Any]] | None:
     """Return the samples of a file of results as rows, None if it is something else."""
     if b'"eval"' not in whole.text:
         return None
-    if HALF_PAIR.search(whole.text):
+    if ODD.search(whole.text):
         found = whole.decode(dict[str, Any])["eval"]
         texts = {name: [json.dumps(one).encode() for one in rows] for name, rows in found.items()}
     else:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from proctor.convert.evalplus import inside
 from proctor.convert.record import Record
-from proctor.errors import InputError, boundary
 from proctor.lines import Line, brief
 
 SUFFIXES = (".results.json.gz", ".results.json")
@@ -22,12 +22,11 @@ NUMBERED = re.compile(r"([A-Za-z]+)_(\d+)_")
 
 def files(folder: Path) -> list[Path]:
     """Return the files of results in a folder, else those of completions, if it holds any."""
-    with boundary(InputError, f"cannot read {folder}"):
-        inside = sorted(folder.iterdir())
-    results = [path for path in inside if path.name.endswith(SUFFIXES)]
-    if results or any(path.is_dir() for path in inside):
+    there = sorted(inside(folder))
+    results = [path for path in there if path.name.endswith(SUFFIXES)]
+    if results or any(path.is_dir() for path in there):
         return results
-    return [path for path in inside if path.name.endswith(COMPLETIONS)]
+    return [path for path in there if path.name.endswith(COMPLETIONS)]
 
 
 def samples(line: Line, row: dict[str, Any], ids: Collection[str]) -> Iterator[tuple[Line, Any]]:

@@ -1,4 +1,4 @@
-"""Where completions come from: `reference`, `recorded:FILE`."""
+"""Where completions come from: `reference`, `wrong`, `recorded:FILE`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +8,10 @@ from proctor.completion import Completion, Sampling
 from proctor.errors import InputError
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
+from proctor.models.wrong import Wrong
 from proctor.task import Benchmark
 
-KNOWN = ("reference", "recorded:FILE")
+KNOWN = ("reference", "wrong", "recorded:FILE")
 
 
 class Model(Protocol):
@@ -31,6 +32,8 @@ def open_model(name: str) -> Model:
     provider, _, rest = name.partition(":")
     if provider == "reference" and not rest:
         return Reference()
+    if provider == "wrong" and not rest:
+        return Wrong()
     if provider == "recorded" and rest:
         return Recorded(Path(rest))
     raise InputError(f"--model {name}: no such provider; known are {', '.join(KNOWN)}")

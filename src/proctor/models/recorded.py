@@ -43,7 +43,7 @@ class Recorded:
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
             written = row["task_id"]
-            if not isinstance(written, str | int):
+            if not isinstance(written, str | int) or isinstance(written, bool):
                 raise line.error(f"field task_id must be a string, not {_kind(written)}")
             task_id = benchmark.aliases.get(str(written), str(written))
             if task_id in benchmark.beyond:

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from proctor.sandbox.box import Box
+from proctor.sandbox.box import Box, processors
 
 
 class Pool:
@@ -19,21 +19,28 @@ class Pool:
 
     def take(self) -> Box:
         """Return a box that nobody uses, a new one if there is none."""
+        while (box := self._pop()) is not None:
+            if box.alive():
+                box.follow()
+                return box
+            box.close()
+        return self._make()
+
+    def _pop(self) -> Box | None:
+        """Return an idle box, one that runs where the caller runs if there is such a one."""
+        here = processors()
         with self._lock:
             if self._owner != os.getpid():  # the boxes are our parent's
                 self._idle, self._owner = [], os.getpid()
-            while self._idle:
-                box = self._idle.pop()
-                if box.alive():
-                    box.follow()
-                    return box
-                box.close()
-        return self._make()
+            for index, box in enumerate(self._idle):
+                if box.processors == here:
+                    return self._idle.pop(index)
+            return self._idle.pop() if self._idle else None
 
     def give_back(self, box: Box) -> None:
         """Take a box back, or end it if there are enough."""
         with self._lock:
-            if len(self._idle) < self._most and self._owner == os.getpid() and box.alive():
+            if len(self._idle) < self._most and self._owner == os.getpid():
                 self._idle.append(box)
                 return
         box.close()
