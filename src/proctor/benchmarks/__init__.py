@@ -2,9 +2,9 @@
 
 A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
 of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
-data folder of the settings, a package that carries it, the cache of earlier downloads. Nothing is
-downloaded unless asked for by `proctor benchmarks NAME --download`. What is our own comes with
-Proctor and is always there.
+data folder of the settings, a package that carries it, the cache of earlier downloads, that of its
+publisher's own tool. Nothing is downloaded unless it is asked for, by `proctor benchmarks NAME
+--download`. What is our own comes with Proctor and is always there.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import humaneval, mbpp, tasks_file
+from proctor.benchmarks import evalplus, humaneval, mbpp, tasks_file
 from proctor.errors import InputError, boundary
 from proctor.lines import Line, brief, is_folder, read_lines, sha256_of, spelt_out
 from proctor.settings import home
@@ -48,10 +48,13 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A Python package that carries the file, and the extra that installs it."""
     alias: Alias = no_alias
     """Other spellings of a task id that samples files use."""
+    cached: tuple[str, ...] = ()
+    """Where its publisher's own tool keeps the file, below the user's home."""
 
 
 OWN_FOLDER = Path(__file__).parent.parent / "data"
 GITHUB = "https://raw.githubusercontent.com"
+EVALPLUS = "https://github.com/evalplus"
 HUMAN_EVAL_COMMIT = "6d43fb980f9fee3c892a914eda09951f772ad10d"
 
 TABLE = {
@@ -99,6 +102,29 @@ TABLE = {
             read=mbpp.read,
             alias=mbpp.aliases,
         ),
+        Source(
+            name="humaneval+",
+            summary="HumanEval with 80 times as many inputs (Liu et al. 2023), v0.1.10",
+            tasks=164,
+            file="HumanEvalPlus.jsonl",
+            url=f"{EVALPLUS}/humanevalplus_release/releases/download/v0.1.10/HumanEvalPlus.jsonl.gz",
+            licence="Apache-2.0",
+            sha256="42526ec0e7d5f3ee0b06d6ced98f8c8bae3d76519151bfb3d36f79010645bd7f",
+            read=evalplus.read,
+            cached=(".cache", "evalplus", "HumanEvalPlus-v0.1.10.jsonl"),
+        ),
+        Source(
+            name="mbpp+",
+            summary="378 tasks of MBPP with 35 times as many inputs (Liu et al. 2023), v0.2.0",
+            tasks=378,
+            file="MbppPlus.jsonl",
+            url=f"{EVALPLUS}/mbppplus_release/releases/download/v0.2.0/MbppPlus.jsonl.gz",
+            licence="Apache-2.0",
+            sha256="b54e762755248ca411b523c917fa9f93c07b5ff2966bf60b3917b853926a3dad",
+            read=evalplus.read,
+            alias=evalplus.aliases,
+            cached=(".cache", "evalplus", "MbppPlus-v0.2.0.jsonl"),
+        ),
     )
 }
 
@@ -130,6 +156,9 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
             return found
     if data is not None:
         raise InputError(f"--data {data}: there is no {source.file} in it")
+    elsewhere = home(*source.cached) if source.cached else None
+    if elsewhere is not None and elsewhere.is_file():
+        return elsewhere
     install = f"pip install 'proctor[{source.package[1]}]', or " if source.package else ""
     raise InputError(
         f"{source.name}: {source.file} is not on this machine; {install}"
@@ -148,11 +177,12 @@ def cache_folder() -> Path | None:
 
 
 def _within(place: Path, source: Source) -> Path | None:
+    plain = source.name.replace("+", "plus")
     with boundary(InputError, f"cannot look for {source.file} in {place}"):
-        for folder in (place, place / source.name, place / source.name.partition("-")[0]):
+        for name in (".", source.name, plain, plain.split("-")[0]):
             for suffix in ("", ".gz", ".zst"):
-                if (folder / (source.file + suffix)).is_file():
-                    return folder / (source.file + suffix)
+                if (place / name / (source.file + suffix)).is_file():
+                    return place / name / (source.file + suffix)
     return None
 
 
@@ -164,7 +194,9 @@ def _package_folder(source: Source) -> Path | None:
 def _shape_of(path: Path) -> tuple[Read, Alias]:
     """Tell the shape of a file's rows by the fields of the first."""
     first = next(iter(read_lines(path)), None)
-    fields = {} if first is None else first.decode(dict[str, Any])
+    fields = {} if first is None else first.decode(dict[str, Any], constants=True)
+    if "tests" not in fields and "base_input" in fields:
+        return evalplus.read, evalplus.aliases
     if "tests" not in fields and "test_list" in fields:
         return mbpp.read, mbpp.aliases
     if "tests" not in fields and "test" in fields:

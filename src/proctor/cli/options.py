@@ -124,7 +124,8 @@ def open_benchmark(
         typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
     if timeout is None and memory is None:
         return benchmark, None
-    tasks = [msgspec.structs.replace(task, limits=new(task.limits)) for task in benchmark.tasks]
+    final = timeout is not None
+    tasks = [task.limited(new(task.limits), final=final) for task in benchmark.tasks]
     return msgspec.structs.replace(benchmark, tasks=tasks), new(Limits())
 
 
