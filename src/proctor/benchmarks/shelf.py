@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, NamedTuple, overload
 
-from proctor.errors import InputError, HostError, boundary
+from proctor.errors import HostError, InputError, boundary
 from proctor.lines import Line
 from proctor.task import Task
 

@@ -7,6 +7,7 @@ Exit status: 0 done; 1 done but degraded, or a gate said no; 2 bad input; 3 we f
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 from proctor.errors import ProctorError
 
@@ -65,4 +66,5 @@ def _say(line: str) -> None:
     from proctor.report.text import safe  # noqa: PLC0415
 
     shown = safe(line[:MAX_MESSAGE]) + ("…" if len(line) > MAX_MESSAGE else "")
-    print(shown, file=sys.stderr)  # noqa: T201
+    with suppress(OSError):  # the exit status says it, too
+        print(shown, file=sys.stderr)  # noqa: T201
