@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,8 @@ def kill_and_go_on(
         with Path("said").open("wb") as said:
             process = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
             moment(process, chance, total)
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it had ended
+                os.killpg(process.pid, signal.SIGKILL)
             ended = process.wait()
         assert ended in (0, -signal.SIGKILL), Path("said").read_text()
         assert not left(), "who was started by the run ends with it"
