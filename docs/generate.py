@@ -94,10 +94,11 @@ def benchmarks() -> Iterator[str]:
     yield "# Benchmarks and comparators\n\n| name | tasks | what | licence | sha256 |"
     yield "|---|---|---|---|---|"
     for source in TABLE.values():
-        row = f"| `{source.name}` | {source.tasks} | {source.summary} | {source.licence} "
-        yield row + f"| `{source.sha256[:16]}…` |"
-    yield "\nComparators by name: " + ", ".join(f"`{name}`" for name in PROFILES)
-    yield "and `float(abs, rel)`."
+        row = f"| `{source.name}` | {source.tasks or ''} | {source.summary} | {source.licence} "
+        yield row + (f"| `{source.sha256[:16]}…` |" if source.sha256 else "| |")
+    names = ", ".join(f"`{name}`" for name in PROFILES)
+    yield f"\nComparators by name: {names}"
+    yield "and `float(abs, rel)`; [what each accepts](../concepts/comparing.md)."
 
 
 PAGES = {

@@ -102,10 +102,10 @@ def _survey(plan: Plan) -> _Survey:
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
         counts[completion.task_id] += 1
         digest.update(encode(completion) + b"\n")
-    name, tasks = plan.model.name, plan.benchmark.tasks
+    name, tasks = plan.model.name, plan.benchmark.ids
     if not counts:
         raise InputError(f"{name}: there are no completions in it")
-    missing = [task.task_id for task in tasks if task.task_id not in counts]
+    missing = [task_id for task_id in tasks if task_id not in counts]
     if missing and not plan.partial:
         more = len(missing) - SHOWN_MISSING
         names = ", ".join(missing[:SHOWN_MISSING]) + (f" and {more} more" if more > 0 else "")
@@ -155,7 +155,7 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         model=plan.model.name,
         sampling=plan.sampling,
         limits=plan.limits,
-        compare=rules.compare,
+        compare=rules.compare if rules.checker is None else _checker_name(rules.checker),
         early_stop=rules.early_stop,
         max_tests=rules.max_tests,
         extract=options.extract,
@@ -166,6 +166,10 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
     )
+
+
+def _checker_name(code: str) -> str:
+    return f"checker {hashlib.sha256(code.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def new_folder(manifest: Manifest) -> Path:

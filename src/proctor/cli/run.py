@@ -13,6 +13,9 @@ def run(
     model: Annotated[str, typer.Option(help="reference, wrong or recorded:FILE.")],
     *,
     data: o.Data = None,
+    release: o.Release = None,
+    start_date: o.StartDate = None,
+    end_date: o.EndDate = None,
     samples: Annotated[int, typer.Option(min=0, help="Take the first so many tasks; 0: all.")] = 0,
     n_samples: Annotated[int, typer.Option(min=1, help="Completions of each task.")] = 1,
     k: o.Ks = "",
@@ -44,7 +47,8 @@ def run(
     settings = load_settings()
     chosen = open_model(model)
     ks = o.parse_counts("--k", k)
-    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings)
+    choice = o.choose(release, start_date, end_date)
+    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings, choice=choice)
     if samples:
         loaded = loaded.first(samples)
     plan = Plan(
@@ -68,7 +72,7 @@ def run(
     )
     finish(
         plan,
-        o.sandbox_for(sandbox, require, python, candidate_packages, settings),
+        o.sandbox_for(sandbox, require, python, candidate_packages, settings, benchmark=loaded),
         out,
         fresh=fresh,
         json=json,

@@ -39,8 +39,11 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"{safe(summary.benchmark)} · {safe(summary.model)}"
     yield ""
     for k, estimate in summary.pass_at_k.items():
-        left_out = f", {estimate.left_out} tasks left out" if estimate.left_out else ""
-        yield f"  pass@{k:<4} {percent(estimate)}{left_out}"
+        if not summary.groups:
+            yield f"  pass@{k:<4} {_figure(estimate)}"
+        for place, (name, part) in enumerate(summary.groups.items()):
+            head = "" if place else f"pass@{k}"
+            yield f"  {head:<9} {safe(name):<11} {_figure(part.pass_at_k[k])}"
     yield ""
     yield f"  {summary.passed} of {summary.samples} samples passed, {summary.tasks} tasks"
     for bucket, number in summary.buckets.items():
@@ -58,6 +61,11 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
     yield f"  {safe(summary.run_dir)}"
+
+
+def _figure(estimate: Estimate) -> str:
+    left_out = f", {estimate.left_out} tasks left out" if estimate.left_out else ""
+    return percent(estimate) + left_out
 
 
 def _degraded(summary: Summary) -> str:
