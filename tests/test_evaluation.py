@@ -377,7 +377,7 @@ def test_no_reference_solution(tmp_path: Path) -> None:
 # Where a run goes
 
 
-def test_a_folder_of_its_own(alone: Path, manifest: Callable[..., Manifest]) -> None:
+def test_a_folder_of_its_own(alone: Path) -> None:
     one = new_folder("demo", "org/model:7b v2")
     assert one.parent == Path("runs/demo/org_model_7b_v2")
     others = {new_folder("demo", "org/model:7b v2") for _ in range(3)}
