@@ -28,6 +28,7 @@ MAX_DEPTH = 100
 """What is nested deeper could not be sent to a candidate either."""
 MAX_SHOWN = 80
 COMPRESSED = (".gz", ".zst")
+START = 4096
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 ODD = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity")
 """What Python's json writes and msgspec does not read: half a surrogate pair, and no numbers."""
@@ -61,10 +62,10 @@ class Line(NamedTuple):
         """Return an error that says where."""
         return InputError(f"{self.file}, {self.unit} {self.number}: {what}")
 
-    def decode(self, kind: type[Row]) -> Row:
-        """Parse the row as a record."""
+    def decode(self, kind: type[Row], *, constants: bool = False) -> Row:
+        """Parse the row as a record; `constants` are NaN and Infinity, which JSON has not."""
         try:
-            row = _decode(self.text, kind)
+            row = _decode(self.text, kind, constants=constants)
         except (ValueError, RecursionError) as error:
             raise self.error(explain(error)) from None
         if _is_deep(self.text):
@@ -72,7 +73,7 @@ class Line(NamedTuple):
         return row
 
 
-def _decode(text: bytes, kind: type[Row]) -> Row:
+def _decode(text: bytes, kind: type[Row], *, constants: bool) -> Row:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError:
@@ -80,7 +81,7 @@ def _decode(text: bytes, kind: type[Row]) -> Row:
     except msgspec.DecodeError:
         if not ODD.search(text):
             raise
-    return msgspec.convert(json.loads(text, parse_constant=_refuse), kind)
+    return msgspec.convert(json.loads(text, parse_constant=None if constants else _refuse), kind)
 
 
 def _refuse(word: str) -> None:
@@ -167,6 +168,12 @@ def _reading(path: Path) -> Iterator[None]:
             yield
     except damage as error:
         raise InputError(f"cannot read {path}: {error}") from None
+
+
+def read_start(path: Path) -> bytes:
+    """Return how a file begins, white space excepted."""
+    with open_bytes(path) as file, _reading(path):
+        return file.read(START).removeprefix(BOM).lstrip()
 
 
 def read_whole(path: Path, most: int = MAX_LINE) -> bytes:

@@ -54,11 +54,11 @@ class Grader:
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
         """Extract, assemble, execute, judge, and write everything down."""
-        extraction = self._extraction(task, completion)
+        extraction = extraction_of(task, completion, self._options)
         if isinstance(extraction, NoCode):
             verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
             return self._receipt(task, completion, extraction, None, Judgement(verdict=verdict))
-        program = self._program(task, completion, extraction)
+        program = program_of(task, completion, extraction, self._options)
 
         def run() -> Receipt:
             judgement = self._judge.judge(task, program)
@@ -85,19 +85,6 @@ class Grader:
         if receipt.program_sha256 is not None and receipt.reused_from is None:
             self._seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
 
-    def _extraction(self, task: Task, completion: Completion) -> Extraction | NoCode:
-        if completion.whole or self._options.extract == "never":
-            return Extraction(code=completion.completion, rule="verbatim")
-        truncated = completion.stop is StopReason.LENGTH
-        return extract(completion.completion, task, truncated=truncated)
-
-    def _program(self, task: Task, completion: Completion, extraction: Extraction) -> Program:
-        preamble = BASE_IMPORTS if self._options.preamble == "base" else ""
-        if completion.whole or self._options.extract == "never":
-            text = completion.completion
-            return verbatim(task, text, whole=completion.whole, preamble=preamble)
-        return assemble(task, extraction, preamble=preamble)
-
     def _receipt(
         self,
         task: Task,
@@ -114,6 +101,25 @@ class Grader:
             judgement=judgement,
             enforcement=self._enforcement,
         )
+
+
+def extraction_of(task: Task, completion: Completion, options: Options) -> Extraction | NoCode:
+    """Find the code in a completion, unless it is all code."""
+    if completion.whole or options.extract == "never":
+        return Extraction(code=completion.completion, rule="verbatim")
+    truncated = completion.stop is StopReason.LENGTH
+    return extract(completion.completion, task, truncated=truncated)
+
+
+def program_of(
+    task: Task, completion: Completion, extraction: Extraction, options: Options
+) -> Program:
+    """Make the program that is run for a completion."""
+    preamble = BASE_IMPORTS if options.preamble == "base" else ""
+    if completion.whole or options.extract == "never":
+        text = completion.completion
+        return verbatim(task, text, whole=completion.whole, preamble=preamble)
+    return assemble(task, extraction, preamble=preamble)
 
 
 class Seen:

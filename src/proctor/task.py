@@ -1,9 +1,10 @@
 """What is asked and how it is checked: Benchmark, Task and the kinds of tests."""
 
 import hashlib
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -45,6 +46,31 @@ class CallCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     """Run only so many cases, those with the longest inputs first."""
 
 
+class ReferenceCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="reference"):
+    """Calls of one function whose right answers are those of the reference solution.
+
+    They are sent at once and share one time limit.
+    """
+
+    fn_name: str
+    inputs: Sequence[Sequence[Any]]
+    groups: Mapping[str, int] = {}
+    """What parts of the inputs are called, in order, and how many are in each."""
+    accept: Literal["value", "elements", "truth", "root"] = "value"
+    """What must agree: the value, the set of its elements, or whether it is true; or a number
+    is asked for that is a root of the polynomial whose coefficients are the first argument."""
+    also: Mapping[int, Any] = {}
+    """Other answers that are right, by index of the input."""
+    tolerance: float = 0.0
+    """How far from nothing a polynomial may be at its root."""
+    proof: Assertions | CheckFunction | None = None
+    """Tests that the reference must pass for its answers to be believed."""
+    patience: float = 0.0
+    """Candidates get so many times as long as the reference needs, if that is above the limit."""
+    setup: str = ""
+    compare: Compare | None = None
+
+
 class StdinCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="stdin"):
     """Whole programs: text on standard input, text expected on standard output."""
 
@@ -72,7 +98,9 @@ class TestProgram(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
     compare: Compare | None = None
 
 
-Tests = Assertions | CheckFunction | CallCases | StdinCases | UnitTests | TestProgram
+Tests = (
+    Assertions | CheckFunction | CallCases | ReferenceCases | StdinCases | UnitTests | TestProgram
+)
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +108,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
 
     timeout_s: float | None = None
     difficulty: str | None = None
-    tags: Sequence[str] = ()
+    tags: Sequence[str] = []
     denylist: bool = False
     """Refuse the imports and calls of the denylist to the candidate's own code."""
     one_at_a_time: bool = False
@@ -118,6 +146,13 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def sha256(self) -> str:
         """Digest of all of the task; two tasks that differ in anything differ in it."""
         return hashlib.sha256(_json_of(self) or repr(_ordered(self)).encode()).hexdigest()
+
+    def limited(self, limits: Limits, *, final: bool) -> "Task":
+        """Return the same task with other limits; if they are `final`, with no patience beyond."""
+        tests = self.tests
+        if final and isinstance(tests, ReferenceCases):
+            tests = msgspec.structs.replace(tests, patience=0.0)
+        return msgspec.structs.replace(self, limits=limits, tests=tests)
 
 
 @runtime_checkable
@@ -219,7 +254,8 @@ def _ordered(value: Any) -> Any:
         case msgspec.Struct():
             return type(value).__name__, _ordered(msgspec.structs.asdict(value))
         case dict():
-            return sorted((repr(key), repr(_ordered(item))) for key, item in value.items())
+            pairs = [(repr(_ordered(key)), _ordered(item)) for key, item in value.items()]
+            return "dict", sorted(pairs, key=operator.itemgetter(0))
         case list() | tuple():
             return type(value).__name__, [_ordered(item) for item in value]
         case set() | frozenset():

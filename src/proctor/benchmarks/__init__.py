@@ -2,10 +2,10 @@
 
 A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
 of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
-data folder of the settings, a package that carries it, the cache of earlier downloads. Nothing is
-downloaded unless asked for by `proctor benchmarks NAME --download`; what is our own comes with
-Proctor. Files are read as streams, and what does not fit into a bounded memory is read again when
-it is needed.
+data folder of the settings, a package that carries it, the cache of earlier downloads, that of its
+publisher's own tool. Nothing is downloaded unless it is asked for, by `proctor benchmarks NAME
+--download`; what is our own comes with Proctor. Files are read as streams, and what does not fit
+into a bounded memory is read again when it is needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -85,6 +85,9 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
             return found
     if data is not None:
         raise InputError(f"--data {data}: there is no {source.file} in it")
+    elsewhere = home(*source.cached) if source.cached else None
+    if elsewhere is not None and elsewhere.is_file():
+        return elsewhere
     install = f"pip install 'proctor[{source.package[1]}]', or " if source.package else ""
     fetch = f"proctor benchmarks {source.name} --download" if source.sha256 else source.url
     raise InputError(
@@ -103,12 +106,13 @@ def cache_folder() -> Path | None:
 
 
 def _within(place: Path, source: Source) -> Path | None:
-    names = (source.folder, source.name, source.name.partition("-")[0])
+    plain = source.name.replace("+", "plus")
+    names = (source.folder, source.name, plain, plain.partition("-")[0])
     with boundary(InputError, f"cannot look for {source.file} in {place}"):
-        for folder in (place, *(place / name for name in names if name)):
+        for name in (".", *filter(None, names)):
             for suffix in ("", ".gz", ".zst"):
-                if (folder / (source.file + suffix)).is_file():
-                    return folder / (source.file + suffix)
+                if (place / name / (source.file + suffix)).is_file():
+                    return place / name / (source.file + suffix)
     return None
 
 
@@ -121,7 +125,8 @@ def _unnamed(path: Path) -> Source:
     """Return a source for a file that is no benchmark's own: its rows look like those of one."""
     name = spelt_out(path.name).partition(".")[0]
     first = next(read_rows(path), None)
-    shape = _shape({} if first is None else first.decode(dict[str, Any]))
+    fields = {} if first is None else first.decode(dict[str, Any], constants=True)
+    shape = _shape(fields)
     known = TABLE.get(shape or "")
     return Source(
         name=name,
@@ -135,6 +140,18 @@ def _unnamed(path: Path) -> Source:
     )
 
 
+SHAPES = (
+    ({"private_test_cases"}, "livecodebench"),
+    ({"complete_prompt"}, "bigcodebench"),
+    ({"test", "starter_code"}, "leetcode"),
+    ({"input_output"}, "contests"),
+    ({"verification_info"}, "contests"),
+    ({"base_input"}, "mbpp+"),
+    ({"test_list"}, "mbpp"),
+    ({"test"}, "humaneval"),
+)
+
+
 def _shape(fields: dict[str, Any]) -> str | None:
     """Tell by its fields which benchmark a row looks like; `contests` are all with problems."""
     match fields:
@@ -144,19 +161,7 @@ def _shape(fields: dict[str, Any]) -> str | None:
             return "contests-leetcode"
         case {"tests": _}:
             return "contests"
-        case {"private_test_cases": _}:
-            return "livecodebench"
-        case {"complete_prompt": _}:
-            return "bigcodebench"
-        case {"test": _, "starter_code": _}:
-            return "leetcode"
-        case {"input_output": _} | {"verification_info": _}:
-            return "contests"
-        case {"test_list": _}:
-            return "mbpp"
-        case {"test": _}:
-            return "humaneval"
-    return None
+    return next((shape for names, shape in SHAPES if names <= fields.keys()), None)
 
 
 def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change) -> Benchmark:

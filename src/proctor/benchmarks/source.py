@@ -36,6 +36,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A Python package that carries the file, and the extra that installs it."""
     alias: Alias = no_alias
     """Other spellings of a task id that samples files use."""
+    cached: tuple[str, ...] = ()
+    """Where its publisher's own tool keeps the file, below the user's home."""
     folder: str | None = None
     """The folder that its file lies in, if that is not called as it is."""
     releases: Mapping[str, Sequence[str]] = {}

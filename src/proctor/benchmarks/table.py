@@ -3,6 +3,7 @@
 from proctor.benchmarks import (
     bigcodebench,
     contests,
+    evalplus,
     humaneval,
     leetcode,
     livecodebench,
@@ -12,6 +13,7 @@ from proctor.benchmarks import (
 from proctor.benchmarks.source import Source
 
 GITHUB = "https://raw.githubusercontent.com"
+EVALPLUS = "https://github.com/evalplus"
 HUGGING_FACE = "https://huggingface.co/datasets"
 HUMAN_EVAL = f"{GITHUB}/openai/human-eval/6d43fb980f9fee3c892a914eda09951f772ad10d"
 LEETCODE = f"{GITHUB}/newfacade/LeetCodeDataset/9477c14d76dcbdef67d70f0e258ad2c2d4178fec"
@@ -62,6 +64,29 @@ TABLE = {
             sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
             read=mbpp.read,
             alias=mbpp.aliases,
+        ),
+        Source(
+            name="humaneval+",
+            summary="HumanEval with 80 times as many inputs (Liu et al. 2023), v0.1.10",
+            tasks=164,
+            file="HumanEvalPlus.jsonl",
+            url=f"{EVALPLUS}/humanevalplus_release/releases/download/v0.1.10/HumanEvalPlus.jsonl.gz",
+            licence="Apache-2.0",
+            sha256="42526ec0e7d5f3ee0b06d6ced98f8c8bae3d76519151bfb3d36f79010645bd7f",
+            read=evalplus.read,
+            cached=(".cache", "evalplus", "HumanEvalPlus-v0.1.10.jsonl"),
+        ),
+        Source(
+            name="mbpp+",
+            summary="378 tasks of MBPP with 35 times as many inputs (Liu et al. 2023), v0.2.0",
+            tasks=378,
+            file="MbppPlus.jsonl",
+            url=f"{EVALPLUS}/mbppplus_release/releases/download/v0.2.0/MbppPlus.jsonl.gz",
+            licence="Apache-2.0",
+            sha256="b54e762755248ca411b523c917fa9f93c07b5ff2966bf60b3917b853926a3dad",
+            read=evalplus.read,
+            alias=evalplus.aliases,
+            cached=(".cache", "evalplus", "MbppPlus-v0.2.0.jsonl"),
         ),
         Source(
             name="leetcode",

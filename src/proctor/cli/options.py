@@ -148,7 +148,7 @@ def open_benchmark(
     folder = None if settings.data is None else Path(settings.data)
 
     def change(task: Task) -> Task:
-        return msgspec.structs.replace(task, limits=new(task.limits))
+        return task.limited(new(task.limits), final=timeout is not None)
 
     benchmark = load(name, data, folder, choice, change)
     if name in TABLE and is_pinned(Path(benchmark.source), TABLE[name]) is False:

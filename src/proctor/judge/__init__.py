@@ -1,6 +1,7 @@
 """From a task and a program to a verdict.
 
 judge → stdin, calls   the supervisor compares what the candidate answers
+      → reference      likewise, and what is expected is what the reference answers
       → code           test code: compared here where it is plain, else run by an examiner,
                        and together with the candidate only where it cannot be run apart
 """
@@ -14,16 +15,19 @@ from proctor.judge.checker import Checker, by_text, by_value
 from proctor.judge.code import CodeJudge
 from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
+from proctor.judge.hearing import Value
 from proctor.judge.reduce import Case
+from proctor.judge.reference import ReferenceJudge
 from proctor.judge.supervisor import Findings
 from proctor.judge.unit import UnitJudge
 from proctor.program import Program
-from proctor.sandbox import Sandbox
+from proctor.sandbox import Limits, Sandbox
 from proctor.task import (
     Assertions,
     CallCases,
     CheckFunction,
     Compare,
+    ReferenceCases,
     StdinCases,
     Task,
     UnitTests,
@@ -60,6 +64,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     judged: str = "apart"
     findings: Findings = Findings(tests=())
     attempts: int = 1
+    limits: Limits | None = None
+    """The limits that held, if they are not the task's own."""
 
 
 class Judge:
@@ -74,6 +80,14 @@ class Judge:
             one_at_a_time=self._rules.one_at_a_time,
         )
         self._unit = UnitJudge(sandbox, early_stop=self._rules.early_stop)
+        self._reference = ReferenceJudge(
+            sandbox,
+            self._code,
+            narrow=self._narrowed,
+            value=self._value_of,
+            early_stop=self._rules.early_stop,
+            one_at_a_time=self._rules.one_at_a_time,
+        )
 
     def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample; a failure of ours is tried once more, then unscored.
@@ -113,6 +127,9 @@ class Judge:
                 return self._judge_stdin(task, program, cases)
             case CallCases() as cases:
                 return self._judge_calls(task, program, cases)
+            case ReferenceCases() as cases:
+                held = self._reference.judge(task, cases, program)
+                return Judgement(verdict=held.verdict, findings=held.findings, limits=held.limits)
             case Assertions() | CheckFunction():
                 found = self._code.judge(task, program)
                 return Judgement(
@@ -169,6 +186,25 @@ class Judge:
             task_seconds=self._task_seconds(task, len(chosen)),
         )
         return _judgement(findings, chosen)
+
+    def _narrowed(self, cases: ReferenceCases) -> ReferenceCases:
+        """Keep the cases that are to be run; their groups stay what they are called."""
+        if self._rules.max_tests is None:
+            return cases
+        sizes = [len(repr(given)) for given in cases.inputs]
+        longest = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+        chosen = sorted(longest[: self._rules.max_tests])
+        groups = [name for name, count in cases.groups.items() for _ in range(count)]
+        kept = [groups[index] for index in chosen] if groups else []
+        return msgspec.structs.replace(
+            cases,
+            inputs=[cases.inputs[index] for index in chosen],
+            groups={name: kept.count(name) for name in cases.groups},
+            also={chosen.index(i): value for i, value in cases.also.items() if i in chosen},
+        )
+
+    def _value_of(self, cases: ReferenceCases) -> Value:
+        return self._profile(cases.compare, "exact").value
 
     def _choose(self, sizes: list[int], usual: int | None) -> list[int]:
         """Return which cases to run: if not all, those with the longest inputs, longest first."""

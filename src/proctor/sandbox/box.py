@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from proctor.sandbox.place import Place
 
 START_SECONDS = 30.0
+MAX_SAID = 1 << 16
 MAX_FILE_BYTES = 100 << 20
 
 ENVIRONMENT = {
@@ -106,8 +107,8 @@ class Box:
                 return str(hello.header["ready"])
             self.close()
             errors.seek(0)
-            said = errors.read(4096).decode("utf-8", "replace").strip()
-            raise SandboxError(f"the box does not start: {said or 'no reason given'}")
+            said = errors.read(MAX_SAID).decode("utf-8", "replace").strip().splitlines()
+            raise SandboxError(f"the box does not start: {said[-1] if said else 'no reason given'}")
 
     def _launch(
         self,
