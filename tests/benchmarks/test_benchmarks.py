@@ -228,3 +228,26 @@ def test_names_that_cannot_be_written(alone: Path) -> None:
 
 def test_no_alias() -> None:
     assert no_alias("x") == []
+
+
+def test_another_package_brings_a_benchmark(
+    alone: Path, jsonl: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (alone / "their_package.py").write_text(
+        "from proctor.benchmarks import Source\n"
+        "from proctor.benchmarks.humaneval import read\n"
+        "SOURCE = Source(name='theirs', summary='', file='theirs.jsonl', url='https://x.org', "
+        "licence='MIT', read=read)\n"
+    )
+    about = alone / "their_package-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: their-package\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(
+        "[proctor.benchmarks]\ntheirs = their_package:SOURCE\n"
+    )
+    monkeypatch.syspath_prepend(str(alone))
+    benchmark = load("theirs", jsonl("theirs.jsonl", [HUMANEVAL]))
+    assert (benchmark.name, list(benchmark.ids)) == ("theirs", ["H/0"])
+    assert refused("theirs") == (
+        "theirs: theirs.jsonl is not on this machine; https://x.org, or --data PATH"
+    )

@@ -153,7 +153,7 @@ def test_requirements(proctor: Proctor) -> None:
         ({"test": "class"}, "field test is not Python that declares tests"),
         ({"entry_point": "a.b"}, "field entry_point: 'a.b' names no function"),
         ({"code_prompt": "x ="}, "field code_prompt is not Python that ends with a signature"),
-        ({"instruct_prompt": 3}, "Expected `str`, got `int` - at `$.instruct_prompt`"),
+        ({"instruct_prompt": 3}, "field instruct_prompt must be a string, not a whole number"),
     ],
 )
 def test_what_is_wrong_with_a_row(jsonl: Write, changes: dict[str, Any], said: str) -> None:

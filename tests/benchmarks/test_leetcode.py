@@ -103,7 +103,7 @@ def test_a_task_is_called_by_its_place(jsonl: Write) -> None:
         (PUBLISHED, {"entry_point": "a b"}, "field entry_point: 'a b' names no function"),
         (PUBLISHED, {"prompt": "from"}, "field prompt is not Python"),
         (PUBLISHED, {"estimated_date": "x"}, "field estimated_date must be as 2024-08-31, not 'x'"),
-        (PUBLISHED, {"tags": "x"}, "Expected `array`, got `str` - at `$.tags`"),
+        (PUBLISHED, {"tags": "x"}, "field tags must be an array, not a string"),
         (PLAIN, {"tests": {"functional": CHECK}}, "field tests.functional is not Python that defines check(candidate) and calls it"),
         (PLAIN, {"tests": {"functional": "check(Solution().twice)"}}, "field tests.functional is not Python that defines check(candidate) and calls it"),
         (PLAIN, {"tests": {"functional": "def"}}, "field tests.functional is not Python that defines check(candidate) and calls it"),

@@ -151,7 +151,7 @@ def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatc
         ({"metadata": "[]"}, "field metadata is not JSON of tests: "),
         ({"contest_date": "yesterday"}, "field contest_date must begin as 2024-08-31, not 'yesterday'"),
         ({"public_test_cases": "[]", "private_test_cases": "[]"}, "field test_cases has 0 inputs and 0 outputs"),
-        ({"question_id": 3}, "Expected `str`, got `int` - at `$.question_id`"),
+        ({"question_id": 3}, "field question_id must be a string, not a whole number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_row(jsonl: Write, changes: dict[str, Any], said: str) -> None:

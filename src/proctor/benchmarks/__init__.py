@@ -9,6 +9,7 @@ into a bounded memory is read again when it is needed.
 """
 
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from proctor.task import Benchmark, Task
 
 __all__ = ["TABLE", "Choice", "Source", "cache_folder", "find", "is_pinned", "load"]
 
+GROUP = "proctor.benchmarks"
+"""Entry points by which other packages bring a benchmark: a name, and a Source."""
 OWN_FOLDER = Path(__file__).parent.parent / "data"
 Change = Callable[[Task], Task]
 
@@ -41,7 +44,7 @@ def load(
 ) -> Benchmark:
     """Return a benchmark by its name or by the path of a file, its tasks chosen and changed."""
     chosen = choice or Choice()
-    source = TABLE.get(name)
+    source = TABLE.get(name) or _plugged_in(name)
     if source is not None:
         paths = find_all(source, data, folder, chosen)
         return _load(source, paths, chosen, change)
@@ -55,6 +58,13 @@ def load(
     if chosen.release is not None:
         raise InputError(f"--release {chosen.release}: {name} is one file")
     return _load(_unnamed(path), [path], chosen, change)
+
+
+def _plugged_in(name: str) -> Source | None:
+    for point in metadata.entry_points(group=GROUP, name=name):
+        source: Source = point.load()
+        return source
+    return None
 
 
 def find_all(

@@ -38,7 +38,7 @@ WALLS = {
     "scratch_bytes": "tmpfs of its own",
     "open_files": "rlimit",
     "files": "mount namespace, read-only",
-    "network": "network namespace without any, seccomp",
+    "network": "network namespace without any but a loopback where asked for, seccomp",
     "other processes": "pid namespace of its own",
     "system calls": "seccomp, no capabilities",
 }
