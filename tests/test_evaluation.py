@@ -377,19 +377,19 @@ def test_no_reference_solution(tmp_path: Path) -> None:
 # Where a run goes
 
 
-def test_a_folder_of_its_own(alone: Path, manifest: Callable[..., Manifest]) -> None:
-    one = new_folder(manifest(model="org/model:7b v2"))
+def test_a_folder_of_its_own(alone: Path) -> None:
+    one = new_folder("demo", "org/model:7b v2")
     assert one.parent == Path("runs/demo/org_model_7b_v2")
-    others = {new_folder(manifest(model="org/model:7b v2")) for _ in range(3)}
+    others = {new_folder("demo", "org/model:7b v2") for _ in range(3)}
     assert one not in others
     assert len(others) == 3
     assert all(path.is_dir() for path in others)
 
 
-def test_no_place_for_a_folder(alone: Path, manifest: Callable[..., Manifest]) -> None:
+def test_no_place_for_a_folder(alone: Path) -> None:
     Path("runs").write_text("not a folder")
     with pytest.raises(InputError) as caught:
-        new_folder(manifest())
+        new_folder("demo", "recorded:samples.jsonl")
     said = "cannot create runs/demo/recorded_samples.jsonl: Not a directory; "
     assert str(caught.value) == said + "name another place with --out"
 

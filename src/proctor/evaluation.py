@@ -60,7 +60,7 @@ def evaluate(
     started = time.monotonic()
     survey = _survey(plan)
     manifest = _manifest(plan, sandbox, survey)
-    path = out or new_folder(manifest)
+    path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
         grader = Grader(sandbox, plan.options)
         done = _graded(path, survey, grader)
@@ -168,10 +168,10 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
     )
 
 
-def new_folder(manifest: Manifest) -> Path:
+def new_folder(benchmark: str, model: str) -> Path:
     """Make the folder of a run that nobody named one for: runs/BENCHMARK/MODEL/TIME."""
-    model = "".join(c if c.isalnum() or c in "._-" else "_" for c in manifest.model)
-    parent = Path("runs") / manifest.benchmark / model
+    parent = Path("runs") / benchmark
+    parent /= "".join(c if c.isalnum() or c in "._-" else "_" for c in model)
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     with boundary(InputError, f"cannot create {parent}", "name another place with --out"):
         parent.mkdir(parents=True, exist_ok=True)

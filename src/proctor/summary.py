@@ -70,6 +70,28 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
 
 
+class SuiteSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of several runs that belong together."""
+
+    suite: str
+    model: str
+    benchmarks: dict[str, Summary]
+    """Those of each, by name."""
+    tasks: int
+    samples: int
+    passed: int
+    unscored: int
+    outcomes: dict[str, int]
+    pass_at_k: dict[str, Estimate]
+    """Over the tasks of all of them together, each of which counts the same."""
+    complete: bool
+    degraded: bool
+    run_dir: str
+    """The folder that has one for each of them."""
+    seconds: float | None = None
+    schema: int = 1
+
+
 def summarize(
     run_dir: Path, *, ks: Sequence[int] = (), seed: int = 0, seconds: float | None = None
 ) -> Summary:
@@ -115,6 +137,31 @@ def summarize(
         isolated=manifest.enforcement.isolated,
         run_dir=str(run_dir),
         seconds=seconds,
+    )
+
+
+def summarize_suite(
+    suite: str, folder: Path, parts: Sequence[Summary], *, ks: Sequence[int] = (), seed: int = 0
+) -> SuiteSummary:
+    """Sum up runs; how long they took is what each says."""
+    counts: Counts = {}
+    for place, part in enumerate(parts):
+        for brief in read_journal(Path(part.run_dir) / RECEIPTS, Brief):
+            _count(counts, f"{place} {brief.task_id}", brief.outcome)
+    return SuiteSummary(
+        suite=suite,
+        model=parts[0].model,
+        benchmarks={part.benchmark: part for part in parts},
+        tasks=len(counts),
+        samples=sum(part.samples for part in parts),
+        passed=sum(part.passed for part in parts),
+        unscored=sum(part.unscored for part in parts),
+        outcomes={outcome: sum(part.outcomes[outcome] for part in parts) for outcome in Outcome},
+        pass_at_k=_estimates(_tallies(counts), ks, seed),
+        complete=all(part.complete for part in parts),
+        degraded=any(part.degraded for part in parts),
+        run_dir=str(folder),
+        seconds=round(sum(part.seconds or 0.0 for part in parts), 3),
     )
 
 

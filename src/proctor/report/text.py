@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from proctor.score import Estimate
-from proctor.summary import Summary
+from proctor.summary import SuiteSummary, Summary
 from proctor.verdict import OUTCOMES, Bucket
 
 
@@ -61,6 +61,39 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
     yield f"  {safe(summary.run_dir)}"
+
+
+def render_suite(suite: SuiteSummary) -> str:
+    """Return the report of several runs as text."""
+    return "\n".join(_suite_lines(suite)) + "\n"
+
+
+def _suite_lines(suite: SuiteSummary) -> Iterator[str]:
+    yield f"{safe(suite.suite)} · {safe(suite.model)}"
+    yield ""
+    for k, estimate in suite.pass_at_k.items():
+        rows = [*_suite_rows(suite, k), (f"all {suite.tasks} tasks", estimate)]
+        width = max(len(name) for name, _ in rows)
+        for place, (name, one) in enumerate(rows):
+            head = "" if place else f"pass@{k}"
+            yield f"  {head:<9} {name:<{width}}  {_figure(one)}"
+    yield ""
+    yield f"  {suite.passed} of {suite.samples} samples passed, {suite.tasks} tasks"
+    for name, part in suite.benchmarks.items():
+        if part.degraded:
+            yield f"  DEGRADED: {safe(name)}: {_degraded(part)}"
+    if suite.seconds:
+        yield f"  {suite.seconds:.1f} s"
+    yield f"  {safe(suite.run_dir)}"
+
+
+def _suite_rows(suite: SuiteSummary, k: str) -> Iterator[tuple[str, Estimate]]:
+    for name, part in suite.benchmarks.items():
+        if k in part.pass_at_k and not part.groups:
+            yield safe(name), part.pass_at_k[k]
+        for group, figures in part.groups.items():
+            if k in figures.pass_at_k:
+                yield f"{safe(name)} {safe(group)}", figures.pass_at_k[k]
 
 
 def _figure(estimate: Estimate) -> str:
