@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -151,25 +152,23 @@ def kill_and_go_on(
     kills: Counter[str] = Counter()
     before = mounts()
     command = [sys.executable, "-m", "proctor", *ARGS, *more]
-    for _ in range(rounds):
+    while kills.total() < rounds:
         with Path("said").open("wb") as said:
             process = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
             moment(process, chance, total)
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it had ended
+                os.killpg(process.pid, signal.SIGKILL)
             ended = process.wait()
         assert ended in (0, -signal.SIGKILL), Path("said").read_text()
         assert not left(), "who was started by the run ends with it"
         assert not list(scratch.iterdir())
         assert mounts() == before
         nothing_twice()
+        when = "at the start" if not count() else "at the end" if count() == total else "between"
+        kills[when] += ended != 0
         if REPORT.exists():
             all_there(total)
             shutil.rmtree("run")
-            kills["after it had ended"] += ended != 0
-            continue
-        kills[
-            "at the start" if not count() else "at the end" if count() == total else "between"
-        ] += 1
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["samples"] == total
@@ -181,7 +180,7 @@ def kill_and_go_on(
 
 def test_killed_a_few_times(scratch: Path, orphans: Callable[[], set[int]]) -> None:
     kills = kill_and_go_on(6, 7, orphans, scratch)
-    assert kills["between"] >= 2, kills
+    assert kills["between"] >= 1, kills
 
 
 @pytest.mark.parametrize("tier", ["contained", "portable"])

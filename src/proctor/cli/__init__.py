@@ -9,6 +9,7 @@ import sys
 import traceback
 from contextlib import suppress
 
+from proctor.cli.interrupt import terminable
 from proctor.errors import ProctorError
 
 MAX_MESSAGE = 8192
@@ -18,11 +19,10 @@ INTERRUPTED = 130
 def main() -> None:
     """Run a command and turn whatever goes wrong into one sentence and an exit status."""
     try:
-        from proctor.cli.app import app, misuse  # noqa: PLC0415  a broken one is a defect
-        from proctor.cli.interrupt import terminable  # noqa: PLC0415
-
         _settle_streams()
         with terminable():
+            from proctor.cli.app import app  # noqa: PLC0415  takes a while
+
             status = app(standalone_mode=False)
         sys.exit(status)
     except ProctorError as error:
@@ -35,7 +35,7 @@ def main() -> None:
         complain("there is no memory left; what was graded is kept")
         sys.exit(3)
     except Exception as error:  # noqa: BLE001  the last place where anything can be caught
-        complaint = misuse(error)
+        complaint = _misuse(error)
         if complaint is not None:
             complain(complaint)
             sys.exit(2)
@@ -43,6 +43,14 @@ def main() -> None:
             _say(line)
         complain("this is a defect of Proctor; please report it with the lines above")
         sys.exit(3)
+
+
+def _misuse(error: Exception) -> str | None:
+    if "proctor.cli.app" not in sys.modules:
+        return None  # a broken installation
+    from proctor.cli.app import misuse  # noqa: PLC0415
+
+    return misuse(error)
 
 
 def _settle_streams() -> None:
