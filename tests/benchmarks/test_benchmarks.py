@@ -242,9 +242,7 @@ def test_another_package_brings_a_benchmark(
     about = alone / "their_package-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Name: their-package\nVersion: 1\n")
-    (about / "entry_points.txt").write_text(
-        "[proctor.benchmarks]\ntheirs = their_package:SOURCE\n"
-    )
+    (about / "entry_points.txt").write_text("[proctor.benchmarks]\ntheirs = their_package:SOURCE\n")
     monkeypatch.syspath_prepend(str(alone))
     benchmark = load("theirs", jsonl("theirs.jsonl", [HUMANEVAL]))
     assert (benchmark.name, list(benchmark.ids)) == ("theirs", ["H/0"])
