@@ -149,7 +149,7 @@ def test_another_samples_file_of_the_same_name_is_another_run(
         ({"options": Options(rules=Rules(max_tests=3))}, "max_tests"),
         ({"limits": Limits()}, "limits"),
         ({"sampling": Sampling(seed=1)}, "sampling.seed"),
-        ({"benchmark": Benchmark(name="demo", tasks=TASKS[:1])}, "benchmark_sha256"),
+        ({"benchmark": Benchmark(name="demo", tasks=TASKS[:1])}, "tasks"),
         ({"benchmark": Benchmark(name="other", tasks=TASKS)}, "benchmark"),
     ],
 )

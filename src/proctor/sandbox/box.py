@@ -108,7 +108,7 @@ class Box:
             self.close()
             errors.seek(0)
             said = errors.read(MAX_SAID).decode("utf-8", "replace").strip().splitlines()
-            raise SandboxError(f"the box does not start: {said[-1] if said else 'no reason given'}")
+            raise SandboxError(f"the box does not start: {_reason(said)}")
 
     def _launch(
         self,
@@ -304,6 +304,13 @@ class Box:
         if not answer.fds:
             raise SandboxError(f"{path}: {answer.header.get('refused', 'no answer')}")
         return answer.fds[0]
+
+
+def _reason(said: Sequence[str]) -> str:
+    """Return the line that says why something ended: of a traceback the last, else the first."""
+    if not said:
+        return "no reason given"
+    return said[-1] if said[0].startswith("Traceback") else said[0]
 
 
 def processors() -> set[int]:
