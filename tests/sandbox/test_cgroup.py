@@ -266,7 +266,7 @@ from proctor.sandbox import Limits, kernel
 from proctor.program import Program
 sandbox = kernel.open_kernel()
 sandbox.run(Program(source="print(1)"), Limits())
-(box,) = sandbox._candidates(b"")._idle
+(box,) = (box for pool in sandbox._pools.values() for box in pool._idle)
 print(box._group._folder, flush=True)
 time.sleep(60)
 """

@@ -63,7 +63,7 @@ def open_kernel(
     )
 
 
-def kernel_box(contents: Contents, ground: Ground | None) -> Box:
+def kernel_box(contents: Contents, ground: Ground | None = None) -> Box:
     """Build a box and start its keeper, in a cgroup if there is a ground for it."""
     folder = str(Path(__file__).parent)
 
