@@ -322,3 +322,17 @@ def test_names_that_are_none(task_id: str) -> None:
     record = Record(task_id=task_id, sample=0, prompt="", entry_point=None, solution="")
     with pytest.raises(InputError):
         _ = record.file_name
+
+
+def test_a_pipe_is_written_to_and_not_replaced(
+    proctor: Proctor, samples: Path, plain: Path, alone: Path
+) -> None:
+    """Nor is a device: --out /dev/stdout is no file to be moved away."""
+    os.mkfifo("pipe")
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True) as reader:
+        args = ("--to", "samples", "--out", "pipe", "--benchmark", plain)
+        assert proctor("convert", samples, *args).status == 0
+        said, _ = reader.communicate(timeout=60)
+    assert Path("pipe").is_fifo()
+    assert len([json.loads(line) for line in said.splitlines()]) == len(COMPLETIONS)
+    assert not list(Path().glob("pipe?*"))

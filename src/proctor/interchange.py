@@ -25,7 +25,7 @@ from proctor.elements import CHUNK
 from proctor.errors import InputError, boundary
 from proctor.extraction import NoCode
 from proctor.journal import read_journal
-from proctor.lines import encode, open_bytes
+from proctor.lines import encode, is_folder, open_bytes
 from proctor.models.recorded import Recorded
 from proctor.receipt import Manifest
 from proctor.run import Options, extraction_of, program_of
@@ -315,15 +315,18 @@ def _head(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _write_file(out: Path, texts: Iterable[str]) -> None:
-    beside = out.with_name(out.name + BESIDE)
     out.parent.mkdir(parents=True, exist_ok=True)
+    is_file = out.is_file() or not out.exists()  # a pipe or a device is written to, not replaced
+    place = out.with_name(out.name + BESIDE) if is_file else out
     try:
         opener: Any = gzip.open if out.suffix == ".gz" else open
-        with opener(beside, "wt", encoding="utf-8", newline="\n") as file:
+        with opener(place, "wt", encoding="utf-8", newline="\n") as file:
             file.writelines(texts)
-        beside.replace(out)
+        if is_file:
+            place.replace(out)
     finally:
-        beside.unlink(missing_ok=True)
+        if is_file:
+            place.unlink(missing_ok=True)
 
 
 def _write_folder(source: Source, to: str, records: Iterator[Record], out: Path) -> None:
@@ -341,4 +344,4 @@ def _write_folder(source: Source, to: str, records: Iterator[Record], out: Path)
 
 def is_run(path: Path) -> bool:
     """Say whether a folder is that of a run."""
-    return (path / MANIFEST).is_file()
+    return is_folder(path) and (path / MANIFEST).is_file()

@@ -255,6 +255,11 @@ OTHERS: dict[str, tuple[str, str]] = {
     "out is not ours": ("score tasks.jsonl --completions s.jsonl --out .", ". holds files but no run; name another --out"),
     "out is not ours to empty": ("score tasks.jsonl --completions s.jsonl --out . --fresh", "--fresh: . holds files but no run, so it is left alone"),
     "nowhere to write": ("score tasks.jsonl --completions s.jsonl --out /proc/run", "cannot use /proc/run as a run directory: No such file or directory"),
+    "no checker": ("score tasks.jsonl --completions s.jsonl --compare checker:no.py", "--compare checker:no.py: No such file or directory"),
+    "nothing to convert": ("convert no --to samples --out new", "no is no run; say with --benchmark what its samples answer"),
+    "a name too long to convert": (f"convert {'x' * 300} --to samples --out new", f"cannot read {'x' * 300}: File name too long"),
+    "odd samples to convert": ("convert tasks.jsonl --to samples --out new --benchmark tasks.jsonl", "tasks.jsonl, line 1: there is neither a field completion nor a field solution"),
+    "nowhere to convert to": ("convert s.jsonl --to samples --out folder --benchmark tasks.jsonl", "cannot write folder: Is a directory"),
     "too many workers": ("score tasks.jsonl --completions s.jsonl --workers 1025", "Invalid value for '--workers': …; see proctor score --help"),
 }  # fmt: skip
 
