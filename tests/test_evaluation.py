@@ -18,7 +18,7 @@ from proctor.journal import Key, read_journal
 from proctor.judge import Rules
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
-from proctor.receipt import Manifest, Receipt
+from proctor.receipt import Receipt
 from proctor.run import Options
 from proctor.sandbox import Enforcement, Execution, Limits, Sandbox, SandboxFailed
 from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, REPORT, read_manifest
