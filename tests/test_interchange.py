@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -73,6 +74,27 @@ def samples(jsonl: Write) -> Path:
     return jsonl("s.jsonl", [{"task_id": f"HumanEval/{n}", "completion": c} for n, c in pairs])
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judge the samples once, held against EvalPlus's problems."""
+    folder = tmp_path_factory.mktemp("kept")
+    pairs = zip(TASK_OF, COMPLETIONS, strict=True)
+    rows = [{"task_id": f"HumanEval/{n}", "completion": c} for n, c in pairs]
+    for name, content in (("HumanEvalPlus.jsonl", PROBLEMS), ("s.jsonl", rows)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in content))
+    command = [sys.executable, "-m", "proctor", "score", str(folder / "HumanEvalPlus.jsonl")]
+    command += ["--completions", str(folder / "s.jsonl"), "--out", str(folder / "run")]
+    subprocess.run([*command, "--timeout", "1"], check=True, capture_output=True)
+    return folder / "run"
+
+
+@pytest.fixture
+def run(kept: Path, alone: Path) -> Path:
+    """Return a copy of the run, to do what one likes with."""
+    shutil.copytree(kept, alone / "run")
+    return Path("run")
+
+
 def scored(proctor: Proctor, benchmark: Path, completions: Path, out: str, *flags: str) -> Any:
     ran = proctor(
         *("score", benchmark, "--completions", completions, "--out", out, "--json"),
@@ -92,8 +114,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_every_format_and_back(proctor: Proctor, plus: Path, samples: Path) -> None:
-    found = scored(proctor, plus, samples, "run")
+def test_every_format_and_back(proctor: Proctor, plus: Path, run: Path) -> None:
+    found = json.loads((run / "report.json").read_text())
     assert (found["passed"], found["groups"]["base"]["passed"]) == (3, 4)
     programs = {}
     for to in FORMATS:
@@ -108,10 +130,7 @@ def test_every_format_and_back(proctor: Proctor, plus: Path, samples: Path) -> N
     assert again["groups"] == found["groups"]
 
 
-def test_verdicts_are_written_as_each_tool_writes_them(
-    proctor: Proctor, plus: Path, samples: Path
-) -> None:
-    scored(proctor, plus, samples, "run")
+def test_verdicts_are_written_as_each_tool_writes_them(proctor: Proctor, run: Path) -> None:
     for to in ("human-eval", "evalplus-results", "livecodebench", "multipl-e", "samples"):
         converted(proctor, "run", to, to)
     theirs = lines(Path("human-eval"))
@@ -182,9 +201,8 @@ def test_what_others_said_is_kept(proctor: Proctor, plus: Path, jsonl: Write) ->
 
 
 def test_scores_can_be_held_against_results_of_others(
-    proctor: Proctor, plus: Path, samples: Path
+    proctor: Proctor, plus: Path, run: Path
 ) -> None:
-    scored(proctor, plus, samples, "run")
     converted(proctor, "run", "evalplus-results", "s_eval_results.json")
     found = scored(proctor, plus, Path("s_eval_results.json"), "again", "--against", "plus_status")
     assert found["agreement"]["rate"] == 1.0
@@ -275,18 +293,14 @@ def test_ids_that_lead_elsewhere(proctor: Proctor, jsonl: Write) -> None:
     assert (ran.status, ran.complaint) == (2, "task_id '..' cannot be the name of a file")
 
 
-def test_a_run_that_is_not_complete(proctor: Proctor, plus: Path, samples: Path) -> None:
-    scored(proctor, plus, samples, "run")
+def test_a_run_that_is_not_complete(proctor: Proctor, run: Path) -> None:
     receipts = Path("run/receipts.jsonl")
     receipts.write_text("".join(receipts.read_text().splitlines(keepends=True)[:-1]))
     ran = proctor("convert", "run", "--to", "samples", "--out", "x")
     assert (ran.status, ran.complaint) == (2, "run is not complete; run the same command again")
 
 
-def test_unscored_samples_are_left_out_and_counted(
-    proctor: Proctor, plus: Path, samples: Path
-) -> None:
-    scored(proctor, plus, samples, "run")
+def test_unscored_samples_are_left_out_and_counted(proctor: Proctor, run: Path) -> None:
     receipts = Path("run/receipts.jsonl")
     rows = lines(receipts)
     rows[0] |= {"outcome": None, "bucket": "harness", "score": None}

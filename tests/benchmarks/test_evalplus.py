@@ -109,6 +109,17 @@ def test_what_is_wrong_with_a_row(jsonl: Write, changes: dict[str, Any], said: s
     assert str(caught.value) == f"{path}, line 2: {said}"
 
 
+def test_rows_of_special_tasks_that_are_odd(jsonl: Write) -> None:
+    odd = {
+        **ROW,
+        "task_id": "Mbpp/558",
+        "base_input": [[-1, 2], ["x"], []],
+        "plus_input": [[12, 3]],
+    }
+    (task,) = load(str(jsonl("m.jsonl", [odd]))).tasks
+    assert cases_of(task).also == {3: 2}
+
+
 def test_how_others_spell_an_id() -> None:
     assert aliases("Mbpp/11") == ["11", "MBPP/11", "mbpp/11"]
     assert aliases("HumanEval/11") == []

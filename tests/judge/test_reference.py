@@ -192,13 +192,13 @@ def test_time_that_runs_out_costs_all_but_what_was_answered_is_known(sandbox: Sa
 
 
 def test_who_is_slow_for_a_reason_gets_more_time(sandbox: Sandbox) -> None:
-    slow = "import time\ndef f(x):\n    end = time.process_time() + 0.4\n"
+    slow = "import time\ndef f(x):\n    end = time.process_time() + 0.15\n"
     slow += "    while time.process_time() < end: pass\n    return x\n"
-    asked = task(slow, [[1], [2]], patience=4.0, seconds=0.5)
+    asked = task(slow, [[1], [2]], patience=4.0, seconds=0.2)
     judgement = judged(sandbox, asked, slow)
     assert judgement.verdict.bucket is Bucket.PASSED
     assert judgement.limits is not None
-    assert judgement.limits.wall_seconds >= 4 * 0.8
+    assert judgement.limits.wall_seconds >= 4 * 0.3
 
 
 LONG_INPUTS = [[1], [LONG], [2 * LONG]]
@@ -226,6 +226,26 @@ def test_long_floats_have_their_tolerance(sandbox: Sandbox) -> None:
     asked = task("def f(n): return [i / 3 for i in range(n)]\n", LONG_INPUTS, compare="evalplus")
     close = "def f(n): return [i / 3 + 1e-9 for i in range(n)]\n"
     assert passed(judged(sandbox, asked, close)) == [True, True, True]
+
+
+def test_long_answers_that_cannot_be_looked_at(sandbox: Sandbox) -> None:
+    """What is too large to cross is right if its digest is, and wrong if it is not."""
+    huge = "def f(n): return 'x' * (n * 2 ** 20)\n"
+    asked = task(huge, [[1], [20]])
+    assert passed(judged(sandbox, asked, huge)) == [True, True]
+    other = judged(sandbox, asked, "def f(n): return ('y' if n > 1 else 'x') * (n * 2 ** 20)\n")
+    assert passed(other) == [True, False]
+    assert other.verdict.bucket is Bucket.WRONG_ANSWER
+
+
+def test_looking_closer_has_an_end(sandbox: Sandbox) -> None:
+    """Who is slow only when it is asked again gains nothing."""
+    source = "import os, time\nasked = 0\ndef f(n):\n    global asked\n    asked += 1\n"
+    source += "    time.sleep(0.3 if asked == 1 else 0)\n    return [float(i) for i in range(n)]\n"
+    asked = task("def f(n): return list(range(n))\n", [[LONG + n] for n in range(12)], seconds=1.0)
+    judgement = judged(sandbox, asked, source)
+    assert judgement.verdict.bucket is Bucket.WALL_TIME
+    assert judgement.verdict.score == 0.0
 
 
 def test_a_digest_cannot_be_made_up(sandbox: Sandbox) -> None:

@@ -127,10 +127,12 @@ def _asks_for_truth(test: ast.expr) -> bool:
     return isinstance(test, ast.Call) and "isclose" not in ast.unparse(test.func)
 
 
-def _padded_distances(inputs: Sequence[Sequence[int]]) -> Mapping[int, int]:
+def _padded_distances(inputs: Sequence[Sequence[Any]]) -> Mapping[int, int]:
     """Return the sum of the differences of digits, the shorter number filled up with zeros."""
-    pairs = [[str(number)[::-1] for number in given] for given in inputs]
-    return {
-        index: sum(abs(int(a) - int(b)) for a, b in zip_longest(*pair, fillvalue="0"))
-        for index, pair in enumerate(pairs)
-    }
+    found = {}
+    for index, given in enumerate(inputs):
+        match given:
+            case [int(one), int(other)] if min(one, other) >= 0:
+                digits = zip_longest(str(int(one))[::-1], str(int(other))[::-1], fillvalue="0")
+                found[index] = sum(abs(int(a) - int(b)) for a, b in digits)
+    return found
