@@ -16,6 +16,7 @@ from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
 from proctor.cli.failures import failures
+from proctor.cli.history import history
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
@@ -71,6 +72,7 @@ app.command("exec")(execute)
 app.command("report")(report)
 app.command("compare")(compare)
 app.command("failures")(failures)
+app.command("history")(history)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
