@@ -21,6 +21,7 @@ from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
+from proctor.cli.verify import verify
 from proctor.errors import GIVES_OUT, HostError
 
 NO_THREAD = "can't start new thread"
@@ -73,6 +74,7 @@ app.command("report")(report)
 app.command("compare")(compare)
 app.command("failures")(failures)
 app.command("history")(history)
+app.command("verify")(verify)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
