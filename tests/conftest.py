@@ -82,6 +82,17 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def kernel() -> Iterator[Sandbox]:
+    """Open the tier that runs programs of all languages."""
+    try:
+        opened = open_sandbox("kernel", sys.executable)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    yield opened
+    opened.close()
+
+
 def descendants(pid: int) -> set[int]:
     """Return every process below a process."""
     found: set[int] = set()
@@ -140,7 +151,11 @@ def held_cgroups() -> set[Path]:
 
 def idle_boxes(sandbox: Sandbox) -> list[Box]:
     """Return the warm boxes of a tier that keeps any: they are no remains."""
-    return [box for pool in getattr(sandbox, "_pools", {}).values() for box in pool._idle]
+    pools = [
+        *getattr(sandbox, "_pools", {}).values(),
+        *(sandbox._foreign._pools.values() if hasattr(sandbox, "_foreign") else ()),
+    ]
+    return [box for pool in pools for box in pool._idle]
 
 
 @pytest.fixture

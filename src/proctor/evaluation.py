@@ -1,5 +1,6 @@
 """One run from beginning to end: what is asked for, a folder for it, receipts, a summary."""
 
+import contextlib
 import hashlib
 import socket
 import threading
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.completion import Completion, Sampling
-from proctor.errors import InputError, boundary
+from proctor.errors import InputError, SandboxError, boundary
 from proctor.journal import Key, Samples, read_journal
 from proctor.lines import encode
 from proctor.models import Model
@@ -59,6 +60,9 @@ def evaluate(
     """
     started = time.monotonic()
     survey = _survey(plan)
+    for language in sorted(plan.benchmark.languages):
+        with contextlib.suppress(SandboxError):  # every sample will say that it is missing
+            sandbox.offer(language)
     manifest = _manifest(plan, sandbox, survey)
     path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:

@@ -48,6 +48,7 @@ class Grader:
     def __init__(self, sandbox: Sandbox, options: Options) -> None:
         self._options = options
         self._judge = Judge(sandbox, options.rules)
+        self._sandbox = sandbox
         self._enforcement = sandbox.enforcement()
         self._seen = Seen()
         self._references = References(self._judge)
@@ -93,6 +94,8 @@ class Grader:
         program: Program | None,
         judgement: Judgement,
     ) -> Receipt:
+        if task.language not in self._enforcement.toolchains:
+            self._enforcement = self._sandbox.enforcement()  # it may have been tried by now
         return receipt_of(
             task=task,
             completion=completion,

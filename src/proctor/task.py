@@ -190,6 +190,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Where in the source a task stands, as in `line 3`."""
     beyond: frozenset[str] = frozenset()
     """Ids of tasks that exist but were not asked for; their samples are passed over."""
+    languages: frozenset[str] = frozenset({"python"})
+    """What its solutions are written in."""
     packages: Sequence[str] = ()
     """What its solutions import, to be shown to candidates where it is installed."""
 

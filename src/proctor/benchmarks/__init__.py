@@ -183,6 +183,7 @@ def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change)
     tasks = Tasks(read)
     seen: dict[str, str] = {}
     beyond: set[str] = set()
+    languages: set[str] = set()
     for line in read_all(paths):
         task = read(line)
         if spelt_out(task.task_id) != task.task_id:
@@ -193,6 +194,7 @@ def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change)
         seen[task.task_id] = f"{line.unit} {line.number}"
         if choice.wants(task, line):
             tasks.add(line, task)
+            languages.add(task.language)
         else:
             beyond.add(task.task_id)
     if not seen:
@@ -206,5 +208,6 @@ def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change)
         aliases={other: task_id for task_id in seen for other in source.alias(task_id)},
         beyond=frozenset(beyond),
         places=seen,
+        languages=frozenset(languages),
         packages=source.libraries,
     )

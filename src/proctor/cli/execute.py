@@ -32,22 +32,31 @@ def execute(
     from proctor.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
-    if language != "python":
-        raise InputError(f"--language {language}: this version knows python")
+    check_language(language)
     try:
         source = _read(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read {file}: {explain(error)}") from None
     given = b"" if stdin is None else _read(str(stdin))
-    if preamble is o.Preamble.base:
+    if preamble is o.Preamble.base and language == "python":
         source = in_front(BASE_IMPORTS, source)
     limits = o.limits_for(timeout, memory, settings)(Limits())
     box = o.sandbox_for(sandbox, require, python, candidate_packages, settings)
+    program = Program(source=source, language=language, args=tuple(args or ()))
     try:
-        execution = box.run(Program(source=source, args=tuple(args or ())), limits, given)
+        execution = box.run(program, limits, given)
     finally:
         box.close()
     typer.echo(render(describe(execution)))
+
+
+def check_language(name: str) -> None:
+    """Refuse a language that there are no rules for."""
+    from proctor.errors import InputError  # noqa: PLC0415
+    from proctor.languages import known  # noqa: PLC0415
+
+    if name not in known():
+        raise InputError(f"--language {name}: known are {', '.join(known())}")
 
 
 def describe(execution: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ judge → stdin, calls   the supervisor compares what the candidate answers
 
 import msgspec
 
-from proctor.errors import InputError, ProctorError
+from proctor.errors import InputError, ProctorError, SandboxError
 from proctor.judge import stdin
 from proctor.judge.calls import Calls, called, question
 from proctor.judge.checker import Checker, by_text, by_value
@@ -97,6 +97,10 @@ class Judge:
         """
         trouble = ""
         verdict: Verdict
+        try:
+            self._sandbox.offer(program.language)
+        except SandboxError as error:  # nothing that a candidate did
+            return Judgement(verdict=Unscored(reason=str(error)))
         for attempt in (1, 2):
             try:
                 judgement = self._judge(task, program)

@@ -6,13 +6,15 @@ expected output stays with the supervisor.
 
 import msgspec
 
+from proctor.build import bucket_of
 from proctor.judge.checker import Accept
 from proctor.judge.supervisor import Findings, Gone, gone
+from proctor.languages import Language, named
 from proctor.program import Program
-from proctor.sandbox import KIB, Execution, Exited, Limits, Sandbox
+from proctor.sandbox import KIB, Execution, Exited, Limits, Sandbox, Signalled
 from proctor.sandbox.inside.examiner import MAX_TEXT
 from proctor.task import StdinCases
-from proctor.verdict import Bucket, TestResult
+from proctor.verdict import OUTCOMES, Bucket, Outcome, TestResult
 
 
 def run_cases(
@@ -32,13 +34,15 @@ def run_cases(
     try:
         for index, (given, expected) in enumerate(zip(cases.inputs, cases.outputs, strict=True)):
             last = tests[-1] if tests else None
-            if last is not None and last.bucket is Bucket.SYNTAX:
+            if last is not None and last.bucket in NOT_COMPILED:
                 tests.append(msgspec.structs.replace(last, index=index))
             elif sum(test.seconds or 0 for test in tests) >= task_seconds:
                 tests.append(OUT_OF_TIME.result(index))
             else:
                 executions.append(runs.run(given.encode(), output_limit(limits, expected)))
-                tests.append(judge_case(index, given, expected, executions[-1], accept))
+                end = failure(executions[-1], program.language)
+                case = judge_case(index, given, expected, executions[-1], accept, end=end)
+                tests.append(case)
             if early_stop and not tests[-1].passed:
                 break
     finally:
@@ -46,6 +50,8 @@ def run_cases(
     return Findings(tests=tests, executions=executions, clock=sandbox.enforcement().clock)
 
 
+NOT_COMPILED = {b for b, outcome in OUTCOMES.items() if outcome is Outcome.SYNTAX_ERROR}
+"""What a program failed by will be the same for all cases."""
 OUT_OF_TIME = Gone(Bucket.WALL_TIME, "the time limit of the whole task was reached")
 
 
@@ -55,11 +61,16 @@ def output_limit(limits: Limits, expected: str) -> int:
 
 
 def judge_case(
-    index: int, given: str, expected: str, execution: Execution, accept: Accept
+    index: int,
+    given: str,
+    expected: str,
+    execution: Execution,
+    accept: Accept,
+    *,
+    end: Gone | None,
 ) -> TestResult:
-    """Judge one execution of a program."""
+    """Judge one execution of a program; `end` is what its ending means, if it failed by that."""
     seconds = round(execution.usage.wall_seconds, 6)
-    end = _failure(execution)
     if end is not None:
         return msgspec.structs.replace(end.result(index), seconds=seconds)
     got = execution.stdout.decode("utf-8", "replace")
@@ -77,8 +88,10 @@ def judge_case(
     )
 
 
-def _failure(execution: Execution) -> Gone | None:
+def failure(execution: Execution, language: str) -> Gone | None:
     """Say what an ending other than a clean exit means for a program."""
+    if language != "python":
+        return _foreign_failure(execution, named(language))
     last = _last_line(execution.stderr)
     match execution.ending:
         case Exited() if not execution.compiled:
@@ -91,6 +104,29 @@ def _failure(execution: Execution) -> Gone | None:
             return Gone(Bucket.TEST_EXCEPTION, last or f"exit status {code}")
         case other:
             return gone(other)
+
+
+def _foreign_failure(execution: Execution, language: Language) -> Gone | None:
+    said = execution.stderr.decode("utf-8", "replace")
+    if not execution.compiled:
+        return Gone(bucket_of(execution), _first_error(said))
+    match execution.ending:
+        case Exited(0):
+            return None
+        case Exited() | Signalled() if any(text in said for text in language.out_of_memory):
+            return Gone(Bucket.MEMORY, "the memory limit was reached")
+        case Exited(code):
+            return Gone(
+                Bucket.TEST_EXCEPTION, _last_line(execution.stderr) or f"exit status {code}"
+            )
+        case other:
+            return gone(other)
+
+
+def _first_error(said: str) -> str:
+    """Return the first line in which a compiler speaks of an error, or else its first line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line.lower()), "".join(lines[:1]))
 
 
 def _last_line(stderr: bytes) -> str:

@@ -171,6 +171,10 @@ class Sandbox(Protocol):
         """Return what holds here."""
         ...
 
+    def offer(self, language: str) -> str:
+        """Return the version of a language that works here; a SandboxError says why it does not."""
+        ...
+
     def run(self, program: "Program", limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         ...

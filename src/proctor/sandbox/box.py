@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -178,21 +178,27 @@ class Box:
         program: Program | None = None,
         code: bytes = b"",
         stdin: bytes | None = None,
+        how: Mapping[str, Any] | None = None,
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
-        """Fork a guest and return its outside; without standard input it gets a border."""
+        """Fork a guest and return its outside; without standard input it gets a border.
+
+        `how` is for programs of other languages than Python: see `foreign.py`.
+        """
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
-        order = {
+        order: dict[str, Any] = {
             "role": role,
             "args": () if program is None else program.args,
             "code_bytes": len(code),
             "limits": msgspec.to_builtins(limits),
         }
+        if how is not None:
+            order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
         try:
             self.control.order(given, source + code, do="start", **order)
             answer = self._answer()

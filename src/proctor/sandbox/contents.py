@@ -35,6 +35,8 @@ MODULES = (
     *("keeper", "linux"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
+FOREIGN = ("foreign",)
+"""Files that live in boxes for programs of other languages only."""
 EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 """Files that live in boxes with test code only."""
 
@@ -67,6 +69,7 @@ for name, source in bundle["modules"]:
     module.__package__ = "inside"
     setattr(package, name, module)
     exec(compile(source, f"<inside {name}>", "exec"), module.__dict__)
+loaded = ()
 for name in bundle["preload"]:
     loaded = set(sys.modules)
     try:
@@ -144,6 +147,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Whether guests may use a network that ends in the box."""
     examiner: bool = False
     """Whether test code runs in it."""
+    shown: Sequence[str] | None = None
+    """What of the host programs of another language need; None: it is a box for Python."""
     shared: bool = False
     """Whether guests share one scratch folder, as in a session."""
 
@@ -177,7 +182,12 @@ def bundle(contents: Contents, nest: Nest, path: Sequence[str]) -> bytes:
 
     Packages are found on `path`.
     """
-    modules = [*MODULES, *(EXAMINERS if contents.examiner else ()), *nest.modules]
+    modules = [
+        *MODULES,
+        *(EXAMINERS if contents.examiner else ()),
+        *(FOREIGN if contents.shown is not None else ()),
+        *nest.modules,
+    ]
     return json.dumps(
         {
             "modules": [[name, (INSIDE / f"{name}.py").read_text()] for name in modules],
@@ -197,6 +207,7 @@ def boot(contents: Contents, fds: Sequence[int]) -> list[str]:
 def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
     """Say how to build a box and what to start in it."""
     binds = list(_binds(contents.interpreter))
+    binds += [(path, path) for path in contents.shown or () if not _covered(path, binds)]
     sources = [source for source, _ in binds]
     packages = [(source, f"/packages/{name}") for name, source in contents.packages]
     return {
@@ -210,6 +221,11 @@ def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
         "environment": {**ENVIRONMENT, "HOME": "/tmp", "TMPDIR": "/tmp"},  # noqa: S108
         "root": _root(sources),
     }
+
+
+def _covered(path: str, binds: Sequence[tuple[str, str]]) -> bool:
+    """Say whether a path is in sight anyway."""
+    return any(Path(path).is_relative_to(source) for source, _ in binds)
 
 
 def _links() -> dict[str, str]:

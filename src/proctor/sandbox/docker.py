@@ -20,13 +20,13 @@ from pathlib import Path
 
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import Enforcement, Execution, Limits, Role
+from proctor.sandbox import Enforcement, Execution, Limits, Role, Runs
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.container import Image, command, look_into, note, profile, promise
 from proctor.sandbox.contents import Contents, bundle, look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.place import Place
-from proctor.sandbox.sessions import BoxRuns, BoxSession
+from proctor.sandbox.sessions import BoxSession
 from proctor.sandbox.warm import IDLE, Warm
 from proctor.settings import load_settings
 
@@ -145,11 +145,15 @@ class Docker:
         """Return what holds here."""
         return self._under(Limits()).enforcement()
 
+    def offer(self, language: str) -> str:
+        """Return the version of a language, which has to be Python."""
+        return self._under(Limits()).offer(language)
+
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         return self._under(limits).run(program, limits, stdin)
 
-    def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
+    def repeat(self, program: Program, limits: Limits, *, times: int) -> Runs:
         """Prepare one program for so many runs."""
         return self._under(limits).repeat(program, limits, times=times)
 

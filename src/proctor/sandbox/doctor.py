@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.errors import InputError, SandboxError
+from proctor.languages import known
 from proctor.program import Program
 from proctor.sandbox import (
     KIB,
@@ -59,6 +60,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     walls: Mapping[str, str]
     toolchains: Mapping[str, str]
     trials: Sequence[Trial]
+    languages: Sequence[Trial] = ()
+    """Which languages programs may be written in here, by their self-tests."""
     host: Sequence[Trial] = ()
     """What walls are made of, tried one by one."""
     tiers: Sequence[TierFound] = ()
@@ -72,6 +75,9 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
             yield f"  {name:<18} {how}"
         yield "tried:"
         yield from map(_line, self.trials)
+        if self.languages:
+            yield "languages:"
+            yield from map(_offer, self.languages)
         if self.host:
             yield "this host:"
             yield from map(_line, self.host)
@@ -90,6 +96,10 @@ def _mark(*, held: bool) -> str:
 
 def _line(trial: Trial) -> str:
     return f"  {_mark(held=trial.held)} {trial.name:<22} {trial.detail}"
+
+
+def _offer(trial: Trial) -> str:
+    return f"  {'ok' if trial.held else '--':<4} {trial.name:<22} {trial.detail}"
 
 
 class Check(NamedTuple):
@@ -198,6 +208,7 @@ def examine_host(name: str, python: str) -> Findings:
     else:
         try:
             found = _findings(enforcement, list(_try_all(sandbox, enforcement)))
+            found = msgspec.structs.replace(found, languages=list(_try_languages(sandbox)))
         finally:
             sandbox.close()
     return _and_all_tiers(found, host, probed, python) if name == "auto" else found
@@ -227,6 +238,15 @@ def _try_all(sandbox: Sandbox, enforcement: Enforcement) -> Iterator[Trial]:
             source = check.source.format(**facts) if "{" in check.source else check.source
             execution = sandbox.run(Program(source=source), check.limits)
             yield Trial(name=check.name, held=check.holds(execution), detail=_said(execution))
+
+
+def _try_languages(sandbox: Sandbox) -> Iterator[Trial]:
+    """Have every language that there are rules for pass its self-test."""
+    for name in known():
+        try:
+            yield Trial(name=name, held=True, detail=sandbox.offer(name))
+        except SandboxError as error:
+            yield Trial(name=name, held=False, detail=str(error).removeprefix(f"{name}: "))
 
 
 def _said(execution: Execution) -> str:

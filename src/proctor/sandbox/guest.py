@@ -188,8 +188,9 @@ class Guest:
             return self._killed  # the kernel took the keeper with it
         if code is None:
             return SandboxFailed("the keeper of the box is gone")
-        if not self.stage.startswith("R"):
-            return SandboxFailed(self.stage.removeprefix("F") or "died while being set up")
+        _, failed, why = self.stage.partition("F")
+        if failed or not self.stage:
+            return SandboxFailed(why or "died while being set up")
         if self._too_long:
             return OutputTooLong()
         if self._killed is not None:

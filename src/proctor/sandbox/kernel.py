@@ -55,7 +55,7 @@ def open_kernel(
         ground = find_ground()
         walls["memory_bytes"] = "rlimit, each process; cgroup, all together"
     return on_this_host(
-        Promise(tier="kernel", isolated=True, walls=walls),
+        Promise(tier="kernel", isolated=True, walls=walls, languages=True),
         lambda contents: kernel_box(contents, ground),
         python,
         packages,

@@ -20,7 +20,7 @@ from proctor.sandbox.contents import look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.packages import default_packages, entries, with_versions
 from proctor.sandbox.place import Place, show_packages
-from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
+from proctor.sandbox.sessions import PYTHON, BoxRuns, BoxSession, not_here, run_in
 
 BOOT = """
 import sys
@@ -102,9 +102,16 @@ class Portable:
         """Return what holds here."""
         return self._enforcement
 
+    def offer(self, language: str) -> str:
+        """Return the version of a language, which has to be Python."""
+        if language != PYTHON:
+            raise not_here("portable tier", language)
+        return self._enforcement.toolchains[PYTHON]
+
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         try:
+            self.offer(program.language)
             box = self._box()
         except SandboxError as error:
             return Execution(ending=SandboxFailed(str(error)))
@@ -115,6 +122,7 @@ class Portable:
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
         """Prepare one program for so many runs."""
+        self.offer(program.language)
         box = self._box()
         return BoxRuns(box, program, limits, times, finally_=box.close)
 

@@ -5,17 +5,26 @@ from collections.abc import Callable
 
 import msgspec
 
+from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.sandbox.box import Box
 
 MAX_CODE = 64 * MIB
+PYTHON = "python"
+
+
+def not_here(where: str, language: str) -> SandboxError:
+    """Say that a language needs another tier."""
+    return SandboxError(f"the {where} runs Python only; {language} needs --sandbox kernel")
 
 
 def run_in(
     box: Box, program: Program, limits: Limits, stdin: bytes, *, code: bytes = b""
 ) -> Execution:
     """Run a program in a box and wait for its end; `code` if it was compiled before."""
+    if program.language != PYTHON:
+        raise not_here("session or tier", program.language)
     guest = box.start("program", limits, program=program, code=code, stdin=stdin)
     guest.wait()
     return guest.finish()
@@ -23,6 +32,8 @@ def run_in(
 
 def compile_in(box: Box, program: Program, limits: Limits) -> Execution:
     """Compile a program in a guest of its own; its standard output is the code."""
+    if program.language != PYTHON:
+        raise not_here("session or tier", program.language)
     bounds = msgspec.structs.replace(limits, output_bytes=MAX_CODE)
     guest = box.start("compile", bounds, program=program)
     guest.wait()

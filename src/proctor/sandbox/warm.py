@@ -11,13 +11,23 @@ import msgspec
 
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed, Tier, seccomp
+from proctor.sandbox import (
+    Enforcement,
+    Execution,
+    Limits,
+    Role,
+    Runs,
+    SandboxFailed,
+    Tier,
+    seccomp,
+)
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.contents import SLOW, Contents, look_at
+from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.packages import default_packages, entries, plain, with_versions
 from proctor.sandbox.pool import Pool
-from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
+from proctor.sandbox.sessions import PYTHON, BoxRuns, BoxSession, not_here, run_in
 
 IDLE = 2 * (os.cpu_count() or 1)
 
@@ -29,6 +39,8 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
     isolated: bool
     walls: Mapping[str, str]
     clock: str = "schedstat"
+    languages: bool = False
+    """Whether it runs programs of other languages than Python."""
 
 
 class Warm:
@@ -52,6 +64,7 @@ class Warm:
         self._slow = tuple(module for name in mentioned for module in SLOW.get(plain(name), ()))
         self._packages = packages
         self._idle = idle
+        self._foreign = Foreign(contents, make, idle)
         self._pools: dict[tuple[bool, bool, tuple[str, ...]], Pool] = {}
         self._lock = threading.Lock()
 
@@ -95,10 +108,31 @@ class Warm:
 
     def enforcement(self) -> Enforcement:
         """Return what holds here."""
-        return self._enforcement
+        known = self._enforcement
+        offered = self._foreign.offered()
+        if not offered:
+            return known
+        return msgspec.structs.replace(known, toolchains={**known.toolchains, **offered})
+
+    def offer(self, language: str) -> str:
+        """Try a language if nobody has, and return its version."""
+        if language == PYTHON:
+            return self._enforcement.toolchains[PYTHON]
+        return self._other(language).offer(language).version
+
+    def _other(self, language: str) -> Foreign:
+        """Return what runs programs of a language that is not Python."""
+        if not self._promise.languages:
+            raise not_here(f"{self._promise.tier} tier", language)
+        return self._foreign
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
+        if program.language != PYTHON:
+            try:
+                return self._other(program.language).repeat(program, limits).run(stdin)
+            except SandboxError as error:
+                return Execution(ending=SandboxFailed(str(error)))
         text = program.source.encode("utf-8", "surrogatepass")
         pool = self._boxes(text=text, loopback=limits.loopback)
         try:
@@ -110,8 +144,10 @@ class Warm:
         finally:
             pool.give_back(box)
 
-    def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
+    def repeat(self, program: Program, limits: Limits, *, times: int) -> Runs:
         """Prepare one program for so many runs."""
+        if program.language != PYTHON:
+            return self._other(program.language).repeat(program, limits)
         text = program.source.encode("utf-8", "surrogatepass")
         pool = self._boxes(text=text, loopback=limits.loopback)
         box = pool.take()
@@ -141,6 +177,7 @@ class Warm:
         """End all boxes that are not in use."""
         for pool in self._pools.values():
             pool.close()
+        self._foreign.close()
 
 
 def on_this_host(

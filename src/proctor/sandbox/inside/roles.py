@@ -69,7 +69,8 @@ class SetUp:
         self._go(self._steps)
         stages = self._status[1]
         if play is None:
-            run_program(lambda: self._go(self._last), stages, order, blob)
+            run = _foreign() if "how" in order else run_program
+            run(lambda: self._go(self._last), stages, order, blob)
         self._go(self._last)
         os.close(stages)
         _play(play, Wire(BORDER))
@@ -95,6 +96,12 @@ class SetUp:
             os._exit(120)
 
 
+def _foreign() -> Callable[..., None]:
+    """Return what runs programs of other languages; a box has it only if it needs it."""
+    found: Callable[..., None] = import_module(".foreign", __package__).run_foreign
+    return found
+
+
 def _play(play: Player | None, wire: Wire) -> NoReturn:
     try:
         assert play is not None  # noqa: S101
@@ -111,9 +118,10 @@ MAX_DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 def _limiting(limits: dict[str, Any]) -> Iterator[Step]:
     # The clock outside ends it long before; this one holds if there is no outside any more.
     seconds = int(10 * limits["cpu_seconds"]) + 120
+    addresses = limits.get("address_bytes", limits["memory_bytes"])
     for which, soft in (
-        (resource.RLIMIT_AS, limits["memory_bytes"]),
-        (resource.RLIMIT_STACK, limits["memory_bytes"]),
+        *(() if addresses is None else ((resource.RLIMIT_AS, addresses),)),
+        (resource.RLIMIT_STACK, limits.get("stack_bytes", limits["memory_bytes"])),
         (resource.RLIMIT_FSIZE, limits["file_bytes"]),
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_CPU, seconds),

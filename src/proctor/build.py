@@ -1,0 +1,180 @@
+"""Compile a program where its language asks for it, and know what became of it.
+
+A compiler runs in the sandbox with nothing but the candidate in sight and limits of its own. What
+it leaves is kept for programs that are the same; so is what it had to say against one. Only so many
+compile at once, and one that ran out of memory is tried once more alone, when no other takes any.
+"""
+
+import hashlib
+import os
+import signal
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+import msgspec
+
+from proctor.errors import SandboxError
+from proctor.languages import Toolchain
+from proctor.program import Program
+from proctor.sandbox import GIB, MIB, Execution, Exited, Limits, OutputTooLong, Signalled, TimedOut
+from proctor.verdict import Bucket
+
+LIMITS = Limits(
+    cpu_seconds=30.0,
+    wall_seconds=30.0,
+    memory_bytes=2 * GIB,
+    output_bytes=64 * MIB,
+    file_bytes=256 * MIB,
+    scratch_bytes=512 * MIB,
+    open_files=1024,
+)
+"""What a compiler may use; no usual program comes near it."""
+KEPT_BYTES = 256 * MIB
+"""How much of what compilers left is kept for programs that are the same."""
+KEPT_DIAGNOSTICS = 8192
+AT_ONCE = max(os.cpu_count() or 1, 1)
+KILLED = b"Killed signal terminated program"
+"""What the driver of a compiler says when the part that does the work was killed."""
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """What a compiler left, packed."""
+
+    files: bytes
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that did not compile."""
+
+    execution: Execution
+    """How the compiler ended; its standard error is the first of what it said."""
+
+
+Outcome = Built | Refused
+Compile = Callable[[], Execution]
+
+
+def bucket_of(execution: Execution) -> Bucket:
+    """Say why a program did not compile, by how its compiler ended."""
+    match execution.ending:
+        case TimedOut():
+            return Bucket.COMPILE_TIMEOUT
+        case Exited() | OutputTooLong():
+            return Bucket.COMPILE
+    return Bucket.COMPILE_RESOURCE
+
+
+class Builder:
+    """Compiles programs, equal ones once; safe for use by several threads."""
+
+    def __init__(self, at_once: int = AT_ONCE, kept_bytes: int = KEPT_BYTES) -> None:
+        self._at_once = at_once
+        self._seats = threading.Semaphore(at_once)
+        self._clearing = threading.Lock()
+        self._kept: OrderedDict[str, Future[Outcome]] = OrderedDict()
+        self._kept_bytes = kept_bytes
+        self._lock = threading.Lock()
+
+    def build(self, program: Program, toolchain: Toolchain, compile_: Compile) -> Outcome:
+        """Return what the compiler made of a program, or why it made nothing.
+
+        A compiler that fails by a fault of its own is a SandboxError.
+        """
+        key = digest(program, toolchain)
+        with self._lock:
+            known = self._kept.get(key)
+            if known is None:
+                mine = self._kept[key] = Future()
+            else:
+                self._kept.move_to_end(key)
+        if known is not None:
+            return known.result()
+        try:
+            outcome = self._build(toolchain, compile_)
+        except BaseException as error:
+            self._forget(key)
+            mine.set_exception(error)
+            raise
+        if isinstance(outcome, Refused) and bucket_of(outcome.execution) is not Bucket.COMPILE:
+            self._forget(key)  # it may go better next time
+        mine.set_result(outcome)
+        self._shrink()
+        return outcome
+
+    def _build(self, toolchain: Toolchain, compile_: Compile) -> Outcome:
+        with self._seats:
+            outcome = _outcome(toolchain, compile_())
+        if not _starved(outcome):
+            return outcome
+        with self._alone():
+            return _outcome(toolchain, compile_())
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until nobody compiles, and let nobody begin."""
+        taken = 0
+        with self._clearing:  # two who each hold half of the seats would wait for ever
+            try:
+                while taken < self._at_once:
+                    self._seats.acquire()
+                    taken += 1
+                yield
+            finally:
+                self._seats.release(taken)
+
+    def _forget(self, key: str) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+
+    def _shrink(self) -> None:
+        """Drop what was not asked for for longest, until the rest is little enough."""
+        with self._lock:
+            size = sum(map(_size, self._kept.values()))
+            for key in list(self._kept):
+                if size <= self._kept_bytes:
+                    break
+                if self._kept[key].done():
+                    size -= _size(self._kept.pop(key))
+
+
+def digest(program: Program, toolchain: Toolchain) -> str:
+    """Return what tells apart programs that a compiler could tell apart."""
+    parts = (
+        *(toolchain.language.name, toolchain.version),
+        *toolchain.compiler(tests=program.tests),
+        program.source,
+    )
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _outcome(toolchain: Toolchain, execution: Execution) -> Outcome:
+    """Make sense of how a compiler ended."""
+    if execution.ending == Exited(0):
+        return Built(files=execution.stdout)
+    said = execution.stderr.decode("utf-8", "replace")
+    name = toolchain.language.name
+    if any(text in said for text in toolchain.language.crashes):
+        raise SandboxError(f"the compiler of {name} failed: {said.strip()[:200]}")
+    match execution.ending:
+        case Signalled(number) if number != signal.SIGKILL:
+            raise SandboxError(f"the compiler of {name} was ended by signal {number}")
+        case Exited() if KILLED in execution.stderr:
+            execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
+    stderr = execution.stderr[:KEPT_DIAGNOSTICS]
+    return Refused(
+        execution=msgspec.structs.replace(execution, stdout=b"", stderr=stderr, compiled=False)
+    )
+
+
+def _starved(outcome: Outcome) -> bool:
+    return isinstance(outcome, Refused) and bucket_of(outcome.execution) is Bucket.COMPILE_RESOURCE
+
+
+def _size(future: Future[Outcome]) -> int:
+    if not future.done() or future.exception() is not None:
+        return 0
+    outcome = future.result()
+    return len(outcome.files) if isinstance(outcome, Built) else len(outcome.execution.stderr)

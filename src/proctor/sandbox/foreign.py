@@ -1,0 +1,183 @@
+"""Programs of other languages than Python in the kernel tier: boxes of their own, built, run.
+
+A language is tried once before it is offered: its self-test is compiled and run like any program.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.build import LIMITS, Builder, Built, Outcome, Refused
+from proctor.errors import SandboxError
+from proctor.languages import Toolchain, find
+from proctor.program import Program
+from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
+from proctor.sandbox.box import ENVIRONMENT, Box
+from proctor.sandbox.contents import Contents
+from proctor.sandbox.pool import Pool
+
+STACK_SHARE, LEAST_STACK = 8, 64 * MIB
+"""Every thread of a native program is given addresses for as large a stack as the first one's."""
+SELF_TEST_SECONDS = 10.0
+
+
+class Foreign:
+    """Boxes for all languages that are offered here; safe for use by several threads."""
+
+    def __init__(self, contents: Contents, make: Callable[[Contents], Box], idle: int) -> None:
+        self._contents = contents
+        self._make = make
+        self._idle = idle
+        self._builder = Builder()
+        self._pools: dict[tuple[str, bool], Pool] = {}
+        self._tried: dict[str, str] = {}
+        """Language → why it is not offered; nothing if it is."""
+        self._lock = threading.Lock()
+        self._trying = threading.Lock()
+
+    def offer(self, language: str) -> Toolchain:
+        """Return what runs a language here; a SandboxError says why nothing does."""
+        toolchain = find(language)
+        with self._trying:
+            if language not in self._tried:
+                self._tried[language] = self._try(toolchain)
+        if self._tried[language]:
+            raise SandboxError(self._tried[language])
+        return toolchain
+
+    def offered(self) -> dict[str, str]:
+        """Return the languages that were asked for and work, with their versions."""
+        return {name: find(name).version for name, why in self._tried.items() if not why}
+
+    def _try(self, toolchain: Toolchain) -> str:
+        """Run a language's self-test and say what is wrong, if anything is."""
+        program = Program(source=toolchain.language.self_test, language=toolchain.language.name)
+        limits = Limits().with_seconds(SELF_TEST_SECONDS)
+        try:
+            execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
+        except SandboxError as error:
+            return f"{toolchain.language.name} does not work here: {error}"
+        if execution.ending == Exited(0) and execution.stdout == b"42\n":
+            return ""
+        last = execution.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        said = last[0] if last else str(execution.ending)
+        return f"{toolchain.language.name} does not work here: its self-test says {said!r}"
+
+    def repeat(self, program: Program, limits: Limits) -> "ForeignRuns":
+        """Prepare a program for any number of runs."""
+        return ForeignRuns(self, self.offer(program.language), program, limits)
+
+    def build(self, program: Program, toolchain: Toolchain) -> Outcome:
+        """Compile a program, if that is how it comes to life."""
+        words = toolchain.compiler(tests=program.tests)
+        if not words:
+            return Built(files=b"")
+
+        def compile_() -> Execution:
+            how = _how(toolchain, program, words, LIMITS)
+            how["limits"]["address_bytes"] = None  # its end would say nothing about memory
+            return self._in_box(toolchain, LIMITS, program, b"", role="build", how=how)
+
+        return self._builder.build(program, toolchain, compile_)
+
+    def run(
+        self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
+    ) -> Execution:
+        """Run what a compiler left, or the source itself, in an empty scratch folder."""
+        how = _how(toolchain, program, toolchain.runner(tests=program.tests), limits)
+        if toolchain.language.products:
+            how["file"] = ""
+            program = msgspec.structs.replace(program, source="")
+        else:
+            files = b""
+        return self._in_box(toolchain, limits, program, files, role="foreign", how=how, stdin=stdin)
+
+    def _in_box(
+        self,
+        toolchain: Toolchain,
+        limits: Limits,
+        program: Program,
+        files: bytes,
+        *,
+        role: str,
+        how: Mapping[str, Any],
+        stdin: bytes | None = None,
+    ) -> Execution:
+        pool = self._pool(toolchain, loopback=limits.loopback)
+        box = pool.take()
+        try:
+            guest = box.start(role, limits, program=program, code=files, stdin=stdin, how=how)
+            guest.wait()
+            execution = guest.finish()
+        finally:
+            pool.give_back(box)
+        if isinstance(execution.ending, SandboxFailed):
+            raise SandboxError(execution.ending.reason)
+        return execution
+
+    def _pool(self, toolchain: Toolchain, *, loopback: bool) -> Pool:
+        key = (toolchain.language.name, loopback)
+        with self._lock:
+            if key not in self._pools:
+                contents = msgspec.structs.replace(
+                    self._contents,
+                    packages=(),
+                    preload=(),
+                    loopback=loopback,
+                    shown=toolchain.shown,
+                )
+                self._pools[key] = Pool(lambda: self._make(contents), self._idle)
+            return self._pools[key]
+
+    def close(self) -> None:
+        """End all boxes that are not in use."""
+        for pool in self._pools.values():
+            pool.close()
+
+
+class ForeignRuns:
+    """One program of another language, compiled once, run again and again."""
+
+    def __init__(
+        self, foreign: Foreign, toolchain: Toolchain, program: Program, limits: Limits
+    ) -> None:
+        self._foreign = foreign
+        self._toolchain = toolchain
+        self._program = program
+        self._limits = limits
+        self._outcome: Outcome | None = None
+
+    def run(self, stdin: bytes, output_bytes: int | None = None) -> Execution:
+        """Run it once, in an empty scratch folder."""
+        if self._outcome is None:
+            self._outcome = self._foreign.build(self._program, self._toolchain)
+        if isinstance(self._outcome, Refused):
+            return self._outcome.execution
+        limits = self._limits
+        if output_bytes is not None:
+            limits = msgspec.structs.replace(limits, output_bytes=output_bytes)
+        files = self._outcome.files
+        return self._foreign.run(self._toolchain, self._program, limits, stdin, files)
+
+    def close(self) -> None:
+        """Nothing is held between runs."""
+
+
+def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> dict[str, Any]:
+    """Say how a guest becomes a compiler or a program."""
+    language, memory = toolchain.language, limits.memory_bytes
+    main = toolchain.name_for(program.source)
+    own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
+    scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
+    return {
+        "file": main + language.suffix,
+        "argv": toolchain.argv(words, main, memory),
+        "environment": {**own, **scratch, **toolchain.environment(memory)},
+        "products": list(language.products),
+        "limits": {
+            "address_bytes": memory if language.address_space else None,
+            "stack_bytes": max(memory // STACK_SHARE, min(memory, LEAST_STACK)),
+        },
+    }

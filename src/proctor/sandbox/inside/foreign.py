@@ -1,0 +1,97 @@
+"""A guest that is a program of another language: a compiler, or what came out of one.
+
+Files are written and unpacked here, behind the walls; then another program takes this one's place.
+The stage pipe closes with that, so that nothing of a candidate's ever holds it. What a compiler
+leaves is packed as a line of JSON, names and sizes, and the files one behind the other.
+"""
+
+import fnmatch
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+MAX_FILES = 1024
+
+
+def run_foreign(
+    seal: Callable[[], None], stages: int, order: dict[str, Any], blob: bytes
+) -> NoReturn:
+    """Write the source, or unpack what was made of it, and run what the order says."""
+    how, size = order["how"], order["code_bytes"]
+    source, packed = blob[: len(blob) - size], blob[len(blob) - size :]
+    seal()
+    try:
+        if packed:
+            _unpack(packed)
+        if how["file"]:
+            _write(how["file"], source)
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
+            signal.signal(ignored, signal.SIG_DFL)
+        if order["role"] == "build":
+            _build(how, stages)
+        os.write(stages, b"C")
+        os.execve(how["argv"][0], [*how["argv"], *order["args"]], how["environment"])
+    except BaseException as error:
+        os.write(stages, f"F{type(error).__name__}: {error}".encode())
+    os._exit(120)
+
+
+def _build(how: dict[str, Any], stages: int) -> NoReturn:
+    """Run a compiler, then write what it left to standard output; end as it ended."""
+    compiler = os.fork()
+    if compiler == 0:
+        try:
+            os.dup2(2, 1)
+            os.execve(how["argv"][0], how["argv"], how["environment"])
+        except BaseException as error:
+            os.write(stages, f"F{type(error).__name__}: {error}".encode())
+        os._exit(120)
+    _, status = os.waitpid(compiler, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
+        os.kill(os.getpid(), -code)
+    if code == 0:
+        sys.stdout.buffer.write(_pack(how["products"]))
+        sys.stdout.buffer.flush()
+        os.write(stages, b"C")
+    os._exit(code)
+
+
+UNTOUCHABLE = (signal.SIGKILL, signal.SIGSTOP)
+
+
+def _pack(patterns: list[str]) -> bytes:
+    """Return the files of the scratch folder that are called as patterns say."""
+    names = [
+        name
+        for name in sorted(os.listdir("."))
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+        and not os.path.islink(name)
+        and os.path.isfile(name)
+    ]
+    files = []
+    for name in names[:MAX_FILES]:
+        with open(name, "rb") as file:
+            files.append(file.read())
+    index = [[name, len(data)] for name, data in zip(names, files, strict=False)]
+    return json.dumps(index).encode() + b"\n" + b"".join(files)
+
+
+def _unpack(packed: bytes) -> None:
+    end = packed.index(b"\n") + 1
+    at = end
+    for name, size in json.loads(packed[:end]):
+        if not isinstance(name, str) or "/" in name or name in ("", ".", ".."):
+            raise ValueError("a name that is no file's")
+        _write(name, packed[at : at + size])
+        at += size
+
+
+def _write(name: str, data: bytes) -> None:
+    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
+    with os.fdopen(file, "wb") as opened:
+        opened.write(data)
