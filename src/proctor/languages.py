@@ -35,6 +35,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     suffix: str
     """Of its source file, which is called {main} otherwise."""
+    tests_suffix: str = ""
+    """Of a file with tests, if that is otherwise."""
     compile: Sequence[str] = ()
     """Empty: there is nothing to compile."""
     products: Sequence[str] = ()
@@ -44,8 +46,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """How a file with tests of the language's own kind is compiled, if that is otherwise."""
     run_tests: Sequence[str] = ()
     main: str = "main"
-    named_by: str = ""
-    """A pattern whose group is what the program has to be called, if its text says that."""
+    named_by: Sequence[str] = ()
+    """Patterns, the group of the first of which that is found says what to call a program."""
     commands: Sequence[str]
     around: Mapping[str, Sequence[str]] = {}
     """Commands that need what lies around them, seen from the folder above theirs."""
@@ -75,6 +77,9 @@ NODE_PARTS = tuple(  # where Debian keeps what others have built into the comman
     f"/usr/share/nodejs/{name}"
     for name in ("acorn", "acorn-walk", "cjs-module-lexer", "minimatch", "undici", "balanced-match")
 )
+NODE_MODULES = ("/usr/lib/node_modules", "/usr/local/lib/node_modules")
+NODE_PACKAGES = tuple(f"{place}/js-md5" for place in NODE_MODULES)
+"""What tests of humaneval-x-js need; nothing else that is installed is in sight."""
 NODE_MEMORY = ("JavaScript heap out of memory", "Array buffer allocation failed")
 DOUBLE_C = """\
 #include <stdio.h>
@@ -131,7 +136,10 @@ TABLE = {
             name="java",
             suffix=".java",
             main="Main",
-            named_by=r"(?m)^\s*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
+            named_by=(
+                r"(?m)^\s*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
+                r"\bclass\s+(\w+)[^{;]*\{(?:(?!\bclass\s)[\s\S])*?\bstatic\s+void\s+main\b",
+            ),
             compile=(
                 *("{javac}", "-nowarn", "-encoding", "UTF-8", "-J-XX:TieredStopAtLevel=1"),
                 *("-J-XX:+UseSerialGC", "-J-XX:-UsePerfData", "-J-Xmx1g", "{main}.java"),
@@ -159,12 +167,13 @@ TABLE = {
             compile=("{node}", "--check", "main.js"),
             run=("{node}", "--max-old-space-size={heap}", "--stack-size=3900", "main.js"),
             commands=("node",),
-            shows=NODE_PARTS,
+            shows=(*NODE_PARTS, *NODE_PACKAGES),
+            environment={"NODE_PATH": ":".join(NODE_MODULES)},
             version=("{node}", "--version"),
             address_space=False,
             out_of_memory=NODE_MEMORY,
             self_test=DOUBLE_JS,
-            install="apt install nodejs",
+            install="apt install nodejs (npm install --global js-md5@0.7.3 for humaneval-x-js)",
         ),
         Language(
             name="typescript",
@@ -193,6 +202,8 @@ TABLE = {
             name="go",
             suffix=".go",
             compile=("{go}", "build", "-o", "main", "main.go"),
+            tests_suffix="_test.go",
+            compile_tests=("{go}", "test", "-c", "-vet=off", "-o", "main", "main_test.go"),
             products=("main",),
             run=("./main",),
             commands=("go",),
@@ -268,8 +279,11 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
 
     def name_for(self, source: str) -> str:
         """Return what a program has to be called."""
-        found = re.search(self.language.named_by, source) if self.language.named_by else None
-        return found[1] if found else self.language.main
+        for pattern in self.language.named_by:
+            found = re.search(pattern, source)
+            if found is not None:
+                return found[1]
+        return self.language.main
 
     def argv(self, words: Sequence[str], main: str, memory_bytes: int) -> list[str]:
         """Return a command line of the language as it is run here."""

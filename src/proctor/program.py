@@ -7,10 +7,11 @@ before is `from __future__`, which Python wants first.
 
 import ast
 import hashlib
+import re
 
 import msgspec
 
-from proctor.extraction import Extraction, NoCode, extract
+from proctor.extraction import Extraction, NoCode, extract, scanner
 from proctor.extraction.reader import entry_names
 from proctor.extraction.syntax import bound_names, outline, parse_answer
 from proctor.task import StdinCases, Task
@@ -84,9 +85,12 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Program:
     """Make the program that extracted code stands for, with `preamble` in front of it."""
     source = extraction.code
+    if task.language != "python":
+        source = task.prompt + source if extraction.continues else _with_imports(task, source)
+        return _foreign(task, source)
     if extraction.continues:
         source = task.prompt + source
-    elif task.language == "python" and not isinstance(task.tests, StdinCases):
+    elif not isinstance(task.tests, StdinCases):
         source = in_front(_setting(task, source), source)
     return _program(task, source, preamble)
 
@@ -95,6 +99,8 @@ def reference(task: Task) -> Program | None:
     """Return a task's reference solution as a program, None if it has none."""
     if task.canonical_solution is None:
         return None
+    if task.language != "python":
+        return verbatim(task, task.canonical_solution)
     found = extract(task.canonical_solution, task, truncated=False)
     return None if isinstance(found, NoCode) else assemble(task, found)
 
@@ -106,6 +112,8 @@ def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") 
     standard input, is never part of a program.
     """
     source = text if whole or not _is_code_prompt(task, text) else task.prompt + text
+    if task.language != "python":
+        return _foreign(task, source)
     return _program(task, source, preamble)
 
 
@@ -130,15 +138,40 @@ def _program(task: Task, source: str, preamble: str) -> Program:
     return Program(source=in_front(preamble, source), language=task.language)
 
 
+def _foreign(task: Task, source: str) -> Program:
+    source = f"{task.preamble.rstrip()}\n{source}" if task.preamble.strip() else source
+    return Program(source=source, language=task.language)
+
+
 def _is_code_prompt(task: Task, text: str) -> bool:
     if isinstance(task.tests, StdinCases):
         return False
     if task.language != "python":
-        return True
+        opens = task.language in scanner.LANGUAGES and scanner.depth_after(
+            task.prompt, task.language
+        )
+        return bool(opens) or text.lstrip().startswith("{")
     tree = outline(task.prompt)
     if tree is None:  # it may stop in the middle of a statement
         return parse_answer(task.prompt + text) is not None
     return bool(bound_names(tree))
+
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:#[ \t]*include\b.*|using\s+namespace\s+[\w:]+\s*;|import\s+[\w.*]+\s*;"
+    r"|use\s+[^;{}]*(?:\{[^;]*\})?[^;{}]*;)[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def _with_imports(task: Task, source: str) -> str:
+    """Put those imports of a prompt in front of code that it lacks."""
+    if isinstance(task.tests, StdinCases):
+        return source
+    present = {" ".join(line.split()) for line in source.splitlines()}
+    lines = [line[0] for line in _IMPORT.finditer(task.prompt)]
+    lacking = [line for line in lines if " ".join(line.split()) not in present]
+    return "\n".join([*lacking, source])
 
 
 def _setting(task: Task, code: str) -> str:

@@ -19,7 +19,7 @@ from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
 from proctor.settings import default_workers
-from proctor.task import Benchmark, Task
+from proctor.task import Benchmark, Task, TestProgram
 from proctor.verdict import Bucket, Failed
 
 Extract = Literal["auto", "never"]
@@ -63,7 +63,7 @@ class Grader:
 
         def run() -> Receipt:
             judgement = self._judge.judge(task, program)
-            if self._options.doubt:
+            if self._options.doubt or isinstance(task.tests, TestProgram):
                 judgement = self._references.doubt(task, judgement)
             return self._receipt(task, completion, extraction, program, judgement)
 

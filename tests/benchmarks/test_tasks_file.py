@@ -92,7 +92,7 @@ def test_values_come_as_they_are(jsonl: Write) -> None:
         ({"task_id": ""}, "task_id is empty"),
         ({"task_id": 3}, "field task_id must be a string, not a whole number"),
         ({"prompt": None}, "field prompt must be a string, not null"),
-        ({"language": "cobol"}, "language is 'cobol'; this version knows python"),
+        ({"language": "cobol"}, "language is 'cobol'; known are python, cpp, c, java, javascript, typescript, go, rust, bash"),
         ({"schema": 2}, "schema is 2; this version knows 1"),
         ({"entry_point": "add("}, "entry_point: 'add(' names no function"),
         ({"entry_point": ""}, "entry_point: '' names no function"),
@@ -183,9 +183,18 @@ def test_a_check_needs_an_entry_point(jsonl: Write) -> None:
     assert refused(jsonl, bad) == "entry_point is missing, and tests of kind check need it"
 
 
-def test_kinds_that_are_still_to_come(jsonl: Write) -> None:
+def test_kinds_that_a_language_has_not(jsonl: Write) -> None:
     assert refused(jsonl, row("program", tests__code="x")) == (
-        "tests.kind is 'program'; this version knows assertions, check, calls, stdin and unittest"
+        "tests.kind is 'program'; in Python there are assertions, check, calls, stdin, unittest"
+    )
+    assert refused(jsonl, row("assertions", language="cpp")) == (
+        "tests.kind is 'assertions'; in cpp there are stdin and program"
+    )
+    assert refused(jsonl, row("program", tests__code="int x;", language="cpp")) == (
+        "tests.code has no test function"
+    )
+    assert refused(jsonl, row("program", tests__code="x", language="bash")) == (
+        "tests.kind is 'program'; in bash there is stdin only"
     )
 
 

@@ -9,6 +9,7 @@ from proctor.benchmarks import (
     livecodebench,
     mbpp,
     tasks_file,
+    translations,
 )
 from proctor.benchmarks.source import Source
 
@@ -218,5 +219,6 @@ TABLE = {
                 ("bigcodebench-hard-instruct", "to write from words", bigcodebench.read_instruct),
             )
         ),
+        *translations.SOURCES,
     )
 }

@@ -1,6 +1,7 @@
 """Tasks files: one task a line, in the format of the reference documentation."""
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from proctor.errors import InputError
 from proctor.extraction.syntax import bound_names, parse
 from proctor.judge.checker import trouble_with
 from proctor.judge.compare import profile
+from proctor.judge.weave import FRAMES
+from proctor.languages import known
 from proctor.lines import Line, brief
 from proctor.sandbox import Limits
 from proctor.sandbox.inside.unit import declared_tests
@@ -21,6 +24,7 @@ from proctor.task import (
     Metadata,
     StdinCases,
     Task,
+    TestProgram,
     Tests,
     UnitTests,
     WrongSolution,
@@ -84,10 +88,12 @@ def _trouble(row: Row) -> str | None:
         return "task_id is empty"
     if seconds is not None and not 0 < seconds <= MAX_TIMEOUT:
         return f"metadata.timeout_s is {seconds:g}; it must be above 0 and at most {MAX_TIMEOUT:g}"
-    if row.language != "python":
-        return f"language is {brief(row.language)}; this version knows python"
     if row.schema != 1:
         return f"schema is {row.schema}; this version knows 1"
+    if row.language not in known():
+        return f"language is {brief(row.language)}; known are {', '.join(known())}"
+    if row.language != "python":
+        return _bad_wrong_solution(row.wrong_solutions) or _bad_foreign_tests(row)
     if row.entry_point is not None and not is_expression(row.entry_point):
         return f"entry_point: {brief(row.entry_point)} names no function"
     if parse(row.preamble) is None:
@@ -117,9 +123,27 @@ def _bad_tests(row: Row) -> str | None:
         case UnitTests(code=code, compare=compare):
             return _no_compare(compare) or _bad_unit_tests(code)
     kind = type(row.tests).__struct_config__.tag
-    return (
-        f"tests.kind is {kind!r}; this version knows assertions, check, calls, stdin and unittest"
-    )
+    return f"tests.kind is {kind!r}; in Python there are assertions, check, calls, stdin, unittest"
+
+
+def _bad_foreign_tests(row: Row) -> str | None:
+    """Say what is wrong with the tests of a task in another language than Python."""
+    match row.tests:
+        case StdinCases() as cases:
+            return _bad_cases(cases) or _uneven(cases.inputs, outputs=cases.outputs)
+        case TestProgram(code=code, compare=compare):
+            return _no_compare(compare) or _bad_program(row.language, code)
+    kind = type(row.tests).__struct_config__.tag
+    return f"tests.kind is {kind!r}; in {row.language} there are stdin and program"
+
+
+def _bad_program(language: str, code: str) -> str | None:
+    frame = FRAMES.get(language)
+    if frame is None:
+        return f"tests.kind is 'program'; in {language} there is stdin only"
+    if frame.heads and re.search(frame.heads, code, re.MULTILINE) is None:
+        return "tests.code has no test function"
+    return None if code.strip() else "tests.code is empty"
 
 
 def is_expression(text: str) -> bool:

@@ -5,6 +5,8 @@ no answer makes extraction raise, and its cost is linear in the length of the an
 """
 
 from proctor.errors import InputError
+from proctor.extraction.braces import TAGS
+from proctor.extraction.braces import find as find_braces
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import normalise
 from proctor.extraction.python import find as find_python
@@ -15,7 +17,7 @@ __all__ = ["MAX_CHARACTERS", "Extraction", "NoCode", "extract"]
 MAX_CHARACTERS = 1 << 20
 """Longer answers are refused: we parse them in our own process."""
 
-_FINDERS = {"python": find_python}
+_FINDERS = {"python": find_python, **dict.fromkeys(TAGS, find_braces)}
 
 
 def extract(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:

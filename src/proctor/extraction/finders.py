@@ -1,13 +1,12 @@
 """Where in an answer Python code may stand: each finder proposes blocks, none of them decides."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
 import msgspec
 
-from proctor.extraction import markdown, syntax
+from proctor.extraction import markdown, syntax, wrappers
 from proctor.extraction.layout import (
     indent_of,
     is_code_line,
@@ -17,28 +16,11 @@ from proctor.extraction.layout import (
 )
 from proctor.extraction.markdown import Block
 from proctor.extraction.reader import Reader, Reading
+from proctor.extraction.wrappers import MOST
 
 _CHAT = re.compile(r"(?:Human|Assistant|User|Explanation)\b *(?::|$)|\*\*|###|---", re.MULTILINE)
-_MARKS = tuple(
-    (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
-    for opening, closing in (
-        (r"\[PYTHON\]", r"\[/PYTHON\]"),
-        (r"(?:# *)?\[BEGIN\]", r"(?:# *)?\[DONE\]"),
-        (r"<(code|python|answer|solution)\b[^<>\n]*>", r"</(code|python|answer|solution)>"),
-        (r"<parameter(?:=code| name=\"code\")>", r"</parameter>"),
-        (r"<\|begin_of_solution\|>", r"<\|end_of_solution\|>"),
-        (r"<\|python_tag\|>", r"<\|eom_id\|>"),
-    )
-)
-_ARGUMENTS = re.compile(r'"(?:arguments|parameters|input)"\s*+:\s*+(?=")')
-_CODE_FIELD = re.compile(
-    r'"(?:code|source|source_code|python_code|script|program|solution|answer)"\s*+:\s*+(?=")'
-)
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: (.*)|)$", re.MULTILINE)
 _INDENTED = re.compile(r"^(?:[ ]{2,}|\t+)(?=(?:async +)?def |class |import |from |@)", re.MULTILINE)
-_JSON = json.JSONDecoder(strict=False)
-MOST = 8
-"""Of anything that an answer can repeat without end, we look at so many."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,34 +86,13 @@ def _inline_fenced(answer: Answer) -> Iterator[Block]:
 
 
 def _marked(answer: Answer) -> Iterator[Block]:
-    """Code between marks that other tools ask models to write; the prompt may hold the first."""
-    text = answer.text
-    for opening, closing in _MARKS:
-        starts = [mark.end() for mark in islice(opening.finditer(text), MOST)]
-        for start in starts or [0]:
-            end = closing.search(text, start)
-            if end is not None:
-                yield Block(code=text[start : end.start()], kind="marked")
-            elif starts and not answer.truncated:
-                yield Block(code=text[start:], kind="marked")
+    """Code between marks that other tools ask models to write."""
+    return wrappers.marked(answer.text, truncated=answer.truncated)
 
 
 def _tool_call(answer: Answer) -> Iterator[Block]:
     """The code field of a call of a tool, or of any JSON."""
-    texts = [answer.text, *_json_strings(_ARGUMENTS, answer.text)]
-    for text in texts:
-        for code in _json_strings(_CODE_FIELD, text):
-            yield Block(code=code, kind="tool-call")
-            yield from markdown.blocks(code)
-
-
-def _json_strings(key: re.Pattern[str], text: str) -> Iterator[str]:
-    for field in islice(key.finditer(text), MOST):
-        try:
-            value, _ = _JSON.raw_decode(text, field.end())
-        except ValueError:
-            continue
-        yield value
+    return wrappers.tool_calls(answer.text)
 
 
 def _before_chat(answer: Answer) -> Iterator[Block]:

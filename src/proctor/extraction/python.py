@@ -16,11 +16,12 @@ its unfinished last statement dropped; if the entry point was in it, there is no
 import re
 
 from proctor.extraction import markdown, syntax
-from proctor.extraction.finders import FINDERS, MOST, Answer
+from proctor.extraction.finders import FINDERS, Answer
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.layout import has_definition, indent_of
 from proctor.extraction.markdown import Block
 from proctor.extraction.reader import Reader, Reading
+from proctor.extraction.wrappers import MOST
 from proctor.task import Task
 
 _PYTHON_TAGS = frozenset({"python", "py", "python3", "py3", "ipython", "pycon"})

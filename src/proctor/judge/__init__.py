@@ -4,12 +4,13 @@ judge → stdin, calls   the supervisor compares what the candidate answers
       → reference      likewise, and what is expected is what the reference answers
       → code           test code: compared here where it is plain, else run by an examiner,
                        and together with the candidate only where it cannot be run apart
+      → unit, native   test files that share a process with the candidate
 """
 
 import msgspec
 
 from proctor.errors import InputError, ProctorError, SandboxError
-from proctor.judge import stdin
+from proctor.judge import native, stdin
 from proctor.judge.calls import Calls, called, question
 from proctor.judge.checker import Checker, by_text, by_value
 from proctor.judge.code import CodeJudge
@@ -30,6 +31,7 @@ from proctor.task import (
     ReferenceCases,
     StdinCases,
     Task,
+    TestProgram,
     UnitTests,
 )
 from proctor.verdict import Bucket, Failed, Passed, Unscored, Verdict, decide
@@ -98,7 +100,8 @@ class Judge:
         trouble = ""
         verdict: Verdict
         try:
-            self._sandbox.offer(program.language)
+            if program.language != "python":
+                self._sandbox.offer(program.language)
         except SandboxError as error:  # nothing that a candidate did
             return Judgement(verdict=Unscored(reason=str(error)))
         for attempt in (1, 2):
@@ -142,9 +145,10 @@ class Judge:
             case UnitTests():
                 unit = self._unit.judge(task, program)
                 return Judgement(verdict=unit.verdict, judged="together", findings=unit.findings)
-            case other:
-                kind = type(other).__struct_config__.tag
-                raise UnfitError(f"tests of kind {kind} cannot be judged by this version")
+            case TestProgram() as tests:
+                findings = native.run_tests(self._sandbox, task, tests, program)
+                verdict = decide(findings.tests, timeout_is_final=True)
+                return Judgement(verdict=verdict, judged="together", findings=findings)
 
     def _judge_stdin(self, task: Task, program: Program, cases: StdinCases) -> Judgement:
         chosen = self._choose([len(text) for text in cases.inputs], cases.max_tests)

@@ -13,7 +13,7 @@ CERTAIN = frozenset({Bucket.SYNTAX, Bucket.NO_CODE, Bucket.TAMPERING})
 TELLING = frozenset(
     {
         *(Bucket.WRONG_ANSWER, Bucket.TEST_EXCEPTION, Bucket.LOAD_EXCEPTION),
-        *(Bucket.SYNTAX, Bucket.EARLY_EXIT, Bucket.DENIED),
+        *(Bucket.SYNTAX, Bucket.COMPILE, Bucket.EARLY_EXIT, Bucket.DENIED, Bucket.CRASH),
     }
 )
 """Failures of a reference that tell against its task; running out of time tells against a limit."""

@@ -169,10 +169,11 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
     """Say how a guest becomes a compiler or a program."""
     language, memory = toolchain.language, limits.memory_bytes
     main = toolchain.name_for(program.source)
+    suffix = (program.tests and language.tests_suffix) or language.suffix
     own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
     scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
     return {
-        "file": main + language.suffix,
+        "file": main + suffix,
         "argv": toolchain.argv(words, main, memory),
         "environment": {**own, **scratch, **toolchain.environment(memory)},
         "products": list(language.products),

@@ -1,0 +1,98 @@
+"""Tests that are programs: the candidate and test code with a `main` of its own, in one file.
+
+They share a process, which receipts call `together`. A pass needs the word that every test
+function says at its end (see `weave.py`), not an exit status alone.
+"""
+
+import re
+import secrets
+
+import msgspec
+
+from proctor.judge.examination import UnfitError
+from proctor.judge.stdin import failure
+from proctor.judge.supervisor import Findings, Gone
+from proctor.judge.weave import FRAMES, Frame, Words, heard, weave
+from proctor.program import Program
+from proctor.sandbox import Execution, Exited, Sandbox
+from proctor.task import Task, TestProgram
+from proctor.verdict import Bucket, TestResult
+
+
+def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program) -> Findings:
+    """Build a candidate and its tests as one program, run it, and hear how that went."""
+    frame = FRAMES.get(task.language)
+    if frame is None:
+        raise UnfitError(f"there is no way to run test programs in {task.language}")
+    words = Words(yes=f"yes{secrets.token_hex(16)}", no=f"no{secrets.token_hex(16)}")
+    front = _joined(tests.setup, program.source)
+    woven = weave(tests.code, task.language, words, front.count("\n") + 1)
+    if woven is None:
+        raise UnfitError("there is no test function in the test code")
+    trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
+    if trick is not None:
+        gone = Gone(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
+        return Findings(tests=[gone.result(0)], clock=sandbox.enforcement().clock)
+    whole = msgspec.structs.replace(
+        program,
+        source=front + woven.code,
+        tests=bool(frame.own_tests and re.search(frame.own_tests, tests.code)),
+    )
+    runs = sandbox.repeat(whole, task.limits, times=1)
+    try:
+        execution = runs.run(b"", task.limits.output_bytes)
+    finally:
+        runs.close()
+    end = _end(execution, frame, words, woven.functions, task.language)
+    seconds = round(execution.usage.wall_seconds, 6)
+    if end is None:
+        test = TestResult(index=0, passed=True, seconds=seconds)
+    else:
+        test = msgspec.structs.replace(end.result(0), seconds=seconds)
+    shown = _without(execution, words)
+    return Findings(tests=[test], executions=[shown], clock=sandbox.enforcement().clock)
+
+
+def _joined(setup: str, source: str) -> str:
+    text = f"{setup.rstrip()}\n{source}" if setup.strip() else source
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _end(
+    execution: Execution, frame: Frame, words: Words, functions: int, language: str
+) -> Gone | None:
+    """Say what an execution means; None: all tests passed."""
+    end = failure(execution, language)
+    if not execution.compiled:
+        return end
+    said = (execution.stdout + b"\n" + execution.stderr).decode("utf-8", "replace")
+    told = [*heard(said, words)]
+    if told:
+        kind, _, detail = told[0].partition(" ")
+        wrong = kind == "wrong"
+        bucket = Bucket.WRONG_ANSWER if wrong else Bucket.TEST_EXCEPTION
+        return Gone(bucket, detail or "a test failed")
+    finished = said.splitlines().count(words.yes)
+    if end is None and finished == functions:
+        return None
+    match execution.ending:
+        case Exited(code) if end is None or end.bucket is Bucket.TEST_EXCEPTION:
+            if end is not None and code == frame.raised and finished < functions:
+                return end
+            return Gone(Bucket.EARLY_EXIT, f"left with exit status {code} before the tests ended")
+    return end
+
+
+def _without(execution: Execution, words: Words) -> Execution:
+    """Return an execution without what only the tests say."""
+
+    def plain(stream: bytes) -> bytes:
+        secret = (words.yes.encode(), words.no.encode())
+        if not any(word in stream for word in secret):
+            return stream
+        lines = stream.split(b"\n")
+        return b"\n".join(line for line in lines if not any(word in line for word in secret))
+
+    return msgspec.structs.replace(
+        execution, stdout=plain(execution.stdout), stderr=plain(execution.stderr)
+    )
