@@ -82,6 +82,12 @@ def test_a_main_of_its_own_gives_way_to_that_of_the_tests():
     assert (found.rule, "main" in found.code) == ("fence+main dropped", False)
 
 
+def test_a_prompt_that_begins_with_a_helper():
+    of = task("rust", "fn even(n: i64) -> bool {\n", "fn main() { assert!(odd(3)); }")
+    answer = "    n % 2 == 0\n}\n\nfn odd(n: i64) -> bool {\n    !even(n)\n}\nThat is it.\n"
+    assert source(answer, of) == of.prompt + answer.removesuffix("That is it.\n")
+
+
 JAVA = "import java.util.*;\nclass Problem {\n    public static long f(long n) {\n"
 
 

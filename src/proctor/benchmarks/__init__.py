@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import contests, tasks_file
+from proctor.benchmarks import contests, tasks_file, translations
 from proctor.benchmarks.choice import Choice
 from proctor.benchmarks.rows import read_all, read_rows
 from proctor.benchmarks.shelf import Tasks
@@ -165,6 +165,10 @@ SHAPES = (
 def _shape(fields: dict[str, Any]) -> str | None:
     """Tell by its fields which benchmark a row looks like; `contests` are all with problems."""
     match fields:
+        case {"stop_tokens": _, "language": str(language)}:
+            return f"multipl-e-{language.partition('_')[0]}"
+        case {"declaration": _, "task_id": str(task_id)} if translations.of_x(task_id):
+            return translations.of_x(task_id)
         case {"tests": {"kind": _}}:
             return None
         case {"tests": {"functional": _}}:

@@ -88,6 +88,13 @@ def multipl_e(language: str) -> Callable[[Line], Task]:
     return read
 
 
+def of_x(task_id: str) -> str | None:
+    """Return the part of HumanEval-X that a task belongs to, None if it is none of it."""
+    short = {"CPP": "cpp", "Java": "java", "JavaScript": "js", "Rust": "rust"}
+    name = short.get(task_id.partition("/")[0])
+    return None if name is None else f"humaneval-x-{name}"
+
+
 def _crates_in_use(declaration: str, used: str) -> str:
     """Leave out crates that neither the reference nor the tests need: few hosts have them."""
 

@@ -55,9 +55,10 @@ def find(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
 
 
 def entry_of(task: Task) -> str | None:
-    """Return the name of the function that a prompt begins and leaves to be completed."""
+    """Return the last function of a prompt that the tests call, or the last one at all."""
     names = [name for name in _HEAD.findall(task.prompt) if name not in _KEYWORDS]
-    return names[-1] if names else None
+    asked = [name for name in names if name in _words(_tests(task))]
+    return (asked or names)[-1] if names else None
 
 
 def _blocks(text: str, task: Task, *, truncated: bool) -> Iterator[Block]:
@@ -98,15 +99,22 @@ def _read(block: Block, task: Task, entry: str | None, *, truncated: bool) -> Ex
             return None
         return Extraction(code=code, rule=block.kind)
     closes = _closes(task)
-    if _defines(code, entry):
+    if _defines(code, entry) and not scanner.lowest(code, language):
         return _whole(block, task, closes, truncated=truncated)
     return _rest(block, task, closes, truncated=truncated)
 
 
 def _closes(task: Task) -> int:
     """Return how many braces the tests close that code in front of them has to leave open."""
-    code = task.tests.code if isinstance(task.tests, TestProgram) else ""
-    return scanner.lowest(code, task.language)
+    return scanner.lowest(_tests(task), task.language)
+
+
+def _tests(task: Task) -> str:
+    return task.tests.code if isinstance(task.tests, TestProgram) else ""
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[\w$]+", text))
 
 
 def _whole(block: Block, task: Task, closes: int, *, truncated: bool) -> Extraction | None:
@@ -128,7 +136,7 @@ def _whole(block: Block, task: Task, closes: int, *, truncated: bool) -> Extract
 
 
 def _rest(block: Block, task: Task, closes: int, *, truncated: bool) -> Extraction | None:
-    """Take code up to the brace that ends what the prompt began."""
+    """Take code up to the brace that ends what the prompt began, and the functions it needs."""
     code, language = block.code, task.language
     depth = scanner.depth_after(task.prompt, language)
     indented = code[:1].isspace() and block.kind == "whole"
@@ -137,12 +145,28 @@ def _rest(block: Block, task: Task, closes: int, *, truncated: bool) -> Extracti
     end = scanner.end_of(code, language, depth=depth, until=closes)
     if end is not None:
         tail = ";" if code[end + 1 :].startswith(";") else ""
-        return Extraction(code=f"{code[: end + 1]}{tail}\n", rule="body", continues=True)
+        more = _needed(code, end, task, depth, closes)
+        kept = f"{code[: end + 1]}{tail}{more}\n"
+        return Extraction(code=kept, rule="body+helpers" if more else "body", continues=True)
     open_ = depth + scanner.depth_after(code, language)
     if truncated or open_ <= closes:
         return None
     missing = "\n}" * (open_ - closes)  # a stop token took them
     return Extraction(code=f"{code.rstrip()}{missing}\n", rule="body+closed", continues=True)
+
+
+def _needed(code: str, end: int, task: Task, depth: int, closes: int) -> str:
+    """Return those functions behind a body that it calls, or the tests do, and what is between."""
+    words = _words(code[:end]) | _words(_tests(task))
+    at, kept = end + 1, end + 1
+    for brace in scanner.braces(code, task.language, depth):
+        if brace.at <= end or brace.depth != closes:
+            continue
+        names = set(_HEAD.findall(code, at, brace.at)) - _KEYWORDS
+        if names & words:
+            kept = brace.at + 1
+        at = brace.at + 1
+    return _without_main(code[end + 1 : kept], task.language)
 
 
 def _without_main(code: str, language: str) -> str:
