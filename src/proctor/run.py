@@ -18,7 +18,7 @@ from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
 from proctor.task import Benchmark, Task
-from proctor.verdict import Bucket, Failed
+from proctor.verdict import Bucket, Failed, Unscored
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]
@@ -49,6 +49,8 @@ class Grader:
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
         """Extract, assemble, execute, judge, and write everything down."""
+        if completion.stop is StopReason.ERROR:
+            return self._unanswered(task, completion)
         extraction = self._extraction(task, completion)
         if isinstance(extraction, NoCode):
             verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
@@ -72,6 +74,13 @@ class Grader:
             extraction=how(extraction),
             code=extraction.code,
         )
+
+    def _unanswered(self, task: Task, completion: Completion) -> Receipt:
+        """Say that there is nothing to judge: that is no wrong answer."""
+        why = f"the model gave no answer: {completion.more.get('error', 'no reason given')}"
+        nothing = NoCode(reason="there is no answer")
+        judgement = Judgement(verdict=Unscored(reason=why))
+        return self._receipt(task, completion, nothing, None, judgement)
 
     def _extraction(self, task: Task, completion: Completion) -> Extraction | NoCode:
         if completion.whole or self._options.extract == "never":
@@ -150,12 +159,13 @@ def graders(workers: int) -> ThreadPoolExecutor:
 def grade_all(
     grader: Grader,
     benchmark: Benchmark,
-    completions: Iterable[Completion],
+    completions: Iterable[Completion | None],
     workers: int,
     stop: threading.Event | None = None,
 ) -> Iterator[Receipt]:
     """Grade a stream of completions on several workers and yield receipts as they come.
 
+    None in the stream says that there is no completion at the moment, but that there may be more.
     Never more than a few completions are taken ahead. When `stop` is set or the caller stops
     listening, samples that are being graded are finished and no new one is begun; only a
     KeyboardInterrupt does not wait for them.
@@ -175,10 +185,12 @@ def grade_all(
     pool = graders(workers)
     try:
         for completion in completions:
-            if len(running) >= 2 * workers:
+            while len(running) >= 2 * workers or (completion is None and not done.empty()):
                 yield from next_done()
             if stop.is_set():
                 break
+            if completion is None:
+                continue
             future = pool.submit(grader.grade, tasks[completion.task_id], completion)
             running.add(future)
             future.add_done_callback(done.put)
