@@ -8,7 +8,7 @@ DATA   ?= ../shared/data
 
 $(BIN)/proctor: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[humaneval]'
+	$(BIN)/python -m pip install --quiet --editable .
 	@touch $(BIN)/proctor
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(BIN)/proctor
@@ -16,9 +16,11 @@ $(VENV)/.dev: pyproject.toml constraints.txt $(BIN)/proctor
 	@touch $(VENV)/.dev
 
 demo: $(BIN)/proctor
-	@echo '--- HumanEval with its own reference solutions'
-	$(BIN)/proctor run humaneval --model reference --out runs/demo-reference --fresh
-	@echo '--- ten samples of three tasks, good and bad'
+	@echo '--- the suite basics, answered by its reference solutions: all must pass'
+	$(BIN)/proctor run basics --model reference --out runs/demo-reference --fresh
+	@echo '--- the same, answered by near misses and lazy solutions: none may pass'
+	$(BIN)/proctor run basics --model wrong --out runs/demo-wrong --fresh
+	@echo '--- ten answers as models write them, good and bad'
 	$(BIN)/proctor score examples/mixed/tasks.jsonl --completions examples/mixed/samples.jsonl --out runs/demo-mixed --fresh
 	@echo '--- the report of that run, once more'
 	$(BIN)/proctor report runs/demo-mixed

@@ -17,6 +17,7 @@ import proctor
 from proctor.benchmarks import TABLE, tasks_file
 from proctor.cli.app import app
 from proctor.completion import Completion
+from proctor.drop_in import code_eval, rewards
 from proctor.judge.compare import PROFILES
 from proctor.receipt import Manifest, Receipt
 from proctor.settings import Settings
@@ -58,6 +59,12 @@ def python() -> Iterator[str]:
             yield f"## {name}\n\n`{value}`\n"
         else:
             yield f"## {name}\n\nText of {len(str(value).splitlines())} lines of imports.\n"
+    for module in (rewards, code_eval):
+        yield f"# {module.__name__}\n\n{inspect.getdoc(module)}\n"
+        for name, value in vars(module).items():
+            if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_":
+                yield f"## {name}\n\n```python\n{name}{inspect.signature(value)}\n```\n"
+                yield f"{inspect.getdoc(value)}\n"
 
 
 def formats() -> Iterator[str]:

@@ -12,17 +12,20 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
+from proctor.benchmarks import load
 from proctor.completion import Completion, Sampling
 from proctor.errors import SandboxError
 from proctor.extraction import Extraction
 from proctor.judge import Judgement
+from proctor.models import open_model
 from proctor.program import Program
 from proctor.receipt import Manifest, Receipt, receipt_of
+from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.choose import TIERS, open_sandbox
 from proctor.selftest import traces
-from proctor.task import Assertions, Task
+from proctor.task import Assertions, Task, UnitTests
 from proctor.verdict import OUTCOMES, Bucket, Failed, Passed, Unscored, Verdict
 
 # Two busy cores make a first example slow; deadlines would then fail at random.
@@ -92,6 +95,12 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+@pytest.fixture
+def processes_below() -> Callable[[int], set[int]]:
+    """Return a function that finds every process below a process."""
+    return descendants
+
+
 def open_descriptors() -> set[str]:
     """Return this process's descriptors; the one that lists them is closed by then."""
     return {fd for fd in os.listdir("/proc/self/fd") if Path(f"/proc/self/fd/{fd}").is_symlink()}
@@ -150,6 +159,37 @@ def all_closed() -> Iterator[None]:
     before = open_descriptors()
     yield
     assert open_descriptors() <= before
+
+
+@pytest.fixture
+def strays() -> Callable[..., list[Receipt]]:
+    """Return a function that finds the samples of the suite `basics` that land elsewhere.
+
+    The reference passes; a near miss passes some test, but is rejected for the reason that is
+    written beside it, and so is a lazy solution. Only unit tests are judged together.
+    """
+    benchmark = load("basics")
+    tasks = {task.task_id: task for task in benchmark.tasks}
+
+    def is_stray(receipt: Receipt, model: str) -> bool:
+        task = tasks[receipt.task_id]
+        if (receipt.judged == "together") is not isinstance(task.tests, UnitTests):
+            return True
+        if model == "reference":
+            return receipt.bucket is not Bucket.PASSED
+        wrong = task.wrong_solutions[receipt.sample]
+        far = wrong.name == "near miss" and not any(test.passed for test in receipt.tests)
+        return receipt.bucket is not wrong.bucket or far
+
+    def find(sandbox: Sandbox, model: str, step: int = 1) -> list[Receipt]:
+        some = msgspec.structs.replace(benchmark, tasks=benchmark.tasks[::step])
+        completions = list(open_model(model).complete(some, Sampling()))
+        grader = Grader(sandbox, Options(workers=2))
+        receipts = list(grade_all(grader, some, completions, workers=2))
+        assert len(receipts) == len(completions) == len(some.tasks) * (1 + (model == "wrong"))
+        return [receipt for receipt in receipts if is_stray(receipt, model)]
+
+    return find
 
 
 @pytest.fixture

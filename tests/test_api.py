@@ -1,10 +1,15 @@
 """Proctor from Python: one sample, a stream, a program, a whole benchmark."""
 
 import asyncio
+import json
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -13,11 +18,14 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api import as_completion, as_task, default_sandbox
+from proctor import api
+from proctor.api import _Rows, as_completion, as_task, default_sandbox, usual_workers
 from proctor.completion import Completion
 from proctor.errors import InputError
+from proctor.receipt import Receipt
 from proctor.run import Options
 from proctor.sandbox import Exited, Limits, TimedOut
+from proctor.stream import WAITING
 from proctor.verdict import Bucket, Outcome
 
 TASK: dict[str, Any] = {
@@ -89,7 +97,7 @@ def test_a_stream_may_be_endless() -> None:
     for _ in range(3):
         assert next(receipts).outcome is Outcome.PASS
     receipts.close()
-    assert len(taken) <= 3 + 8 * 2
+    assert len(taken) <= 3 + WAITING * 2
 
 
 def test_an_empty_stream() -> None:
@@ -106,13 +114,35 @@ def test_a_bad_sample_ends_the_stream_after_those_before_it() -> None:
         next(receipts)
 
 
-def test_a_caller_who_leaves_waits_for_few() -> None:
-    slow = "    import time; time.sleep(0.2); return a + b\n"
-    receipts = proctor.grade_many([(TASK, slow)] * 16, Options(workers=1, reuse=False))
-    next(receipts)
-    before = threading.active_count()
-    receipts.close()
-    assert threading.active_count() <= before
+def test_rows_that_change_are_other_tasks() -> None:
+    """A source may fill one mapping again and again."""
+
+    def stream() -> Iterator[tuple[dict[str, Any], str]]:
+        row: dict[str, Any] = {"task_id": "t", "tests": {"kind": "calls", "fn_name": "f"}}
+        for number in range(6):
+            row["tests"].update(inputs=[[1]], outputs=[number])
+            yield row, "def f(x): return 3\n"
+
+    passed = [one.outcome is Outcome.PASS for one in proctor.grade_many(stream())]
+    assert passed == [number == 3 for number in range(6)]
+
+
+def test_a_row_that_comes_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = as_task(TASK)
+    assert as_task(json.loads(json.dumps(TASK))) is first
+    tuples = {**TASK, "tests": {**TASK["tests"], "targets": tuple(TASK["tests"]["targets"])}}
+    assert as_task(tuples) is not first
+    monkeypatch.setattr("proctor.api.ROWS_BYTES", 100_000)
+    rows = _Rows()
+    tasks = [rows.task({**TASK, "prompt": f"# {n}" + "x" * 10_000}) for n in range(50)]
+    assert len({task.prompt for task in tasks}) == 50
+    assert 1 < len(rows._tasks) < 10
+    assert rows._bytes <= 100_000
+
+
+def test_a_row_that_cannot_be_remembered() -> None:
+    row = {**TASK, "unknown": (n for n in range(3))}
+    assert proctor.grade(row, RIGHT).outcome is Outcome.PASS
 
 
 def test_identical_samples_only_when_asked() -> None:
@@ -122,10 +152,32 @@ def test_identical_samples_only_when_asked() -> None:
     assert [one.reused_from for one in proctor.grade_many(pairs)] == [None] * 3
 
 
-def test_from_many_threads() -> None:
-    with ThreadPoolExecutor(4) as pool:
-        receipts = list(pool.map(lambda n: proctor.grade(TASK, (WRONG, RIGHT)[n % 2]), range(12)))
-    assert [one.outcome is Outcome.PASS for one in receipts] == [False, True] * 6
+def test_from_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many callers there are, no more candidates run at once than there are workers."""
+    real, lock, running, most = api._grade, threading.Lock(), [0], [0]
+
+    def grade(*args: Any) -> Receipt:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        try:
+            return real(*args)
+        finally:
+            with lock:
+                running[0] -= 1
+
+    monkeypatch.setattr(api, "_grade", grade)
+    with ThreadPoolExecutor(32) as pool:
+        receipts = list(pool.map(lambda n: proctor.grade(TASK, (WRONG, RIGHT)[n % 2]), range(64)))
+    assert [one.outcome is Outcome.PASS for one in receipts] == [False, True] * 32
+    assert 1 <= most[0] <= usual_workers()
+
+
+def test_how_many_at_once_can_be_set(tmp_path: Path) -> None:
+    (tmp_path / "proctor.toml").write_text("workers = 3\n")
+    command = [sys.executable, "-c", "from proctor.api import *; print(usual_workers())"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert ran.stdout == "3\n"
 
 
 def test_from_asyncio() -> None:
@@ -136,27 +188,58 @@ def test_from_asyncio() -> None:
     assert asyncio.run(both()) == [Outcome.PASS, Outcome.ASSERTION_FAIL]
 
 
-def _grade_in_child(results: Any) -> None:
-    results.put(proctor.grade(TASK, RIGHT).outcome)
+async def _answers(texts: list[str]) -> AsyncIterator[tuple[dict[str, Any], str]]:
+    for text in texts:
+        await asyncio.sleep(0)
+        yield TASK, text
 
 
-def test_from_a_forked_worker() -> None:
-    """It has a sandbox of its own, whatever its parent had open."""
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_stream_from_asyncio(asynchronous: bool) -> None:
+    texts = [RIGHT, WRONG, RIGHT]
+    source = _answers(texts) if asynchronous else ((TASK, text) for text in texts)
+
+    async def main() -> list[Any]:
+        return [(one.sample, one.outcome) async for one in proctor.grade_many(source)]
+
+    wanted = [Outcome.PASS, Outcome.ASSERTION_FAIL, Outcome.PASS]
+    assert asyncio.run(main()) == list(enumerate(wanted))
+
+
+def test_many_streams_of_one_loop() -> None:
+    async def one(text: str) -> list[bool]:
+        stream = proctor.grade_many((TASK, text) for _ in range(8))
+        return [receipt.outcome is Outcome.PASS async for receipt in stream]
+
+    async def main() -> list[list[bool]]:
+        return await asyncio.gather(*(one(text) for text in (RIGHT, WRONG) * 3))
+
+    assert asyncio.run(main()) == [[True] * 8, [False] * 8] * 3
+
+
+def test_inside_a_running_loop_as_in_a_notebook() -> None:
+    """A cell of a notebook runs inside a loop, and may still use what is not asynchronous."""
+
+    async def cell() -> list[Any]:
+        several = [one.outcome for one in proctor.grade_many([(TASK, RIGHT), (TASK, WRONG)])]
+        return [*several, proctor.grade(TASK, RIGHT).outcome, proctor.execute("1").ending]
+
+    wanted = [Outcome.PASS, Outcome.ASSERTION_FAIL, Outcome.PASS, Exited(0)]
+    assert asyncio.run(cell()) == wanted
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_from_a_daemon_process(method: str) -> None:
+    """It may have no children by multiprocessing; and a forked one has a sandbox of its own."""
     assert proctor.grade(TASK, RIGHT).outcome is Outcome.PASS
-    context = multiprocessing.get_context("fork")
-    results = context.Queue()
-    child = context.Process(target=_grade_in_child, args=(results,), daemon=True)
-    child.start()
-    assert results.get(timeout=60) == Outcome.PASS
-    child.join(60)
-    assert child.exitcode == 0
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        receipts = pool.starmap(proctor.grade, [(TASK, RIGHT), (TASK, WRONG)] * 2)
+    assert [one.outcome for one in receipts] == [Outcome.PASS, Outcome.ASSERTION_FAIL] * 2
     assert proctor.grade(TASK, RIGHT).outcome is Outcome.PASS
 
 
 def test_a_fork_in_the_middle_does_not_hang() -> None:
     """The lock may be held by a thread that the child does not have."""
-    from proctor import api
-
     held, go = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -173,6 +256,152 @@ def test_a_fork_in_the_middle_does_not_hang() -> None:
     go.set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 17
+
+
+HOST = """
+import os, sys, time
+import proctor
+task = {"task_id": "t", "tests": {"kind": "assertions", "targets": ["f(1) == 2"]}}
+proctor.grade(task, "def f(x): return x + 1\\n")
+child = os.fork()
+if child == 0:
+    os.close(1)
+    time.sleep(200)
+    os._exit(0)
+print(child, flush=True)
+END
+"""
+
+
+@pytest.mark.parametrize("end", ["time.sleep(200)", "sys.exit(3)", "os.abort()"])
+def test_the_pool_goes_with_the_process(
+    end: str, processes_below: Callable[[int], set[int]]
+) -> None:
+    """However it ends, by kill -9 above all, and though a worker that it forked lives on."""
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST.replace("END", end)], stdout=subprocess.PIPE
+    )
+    assert host.stdout is not None
+    child = int(host.stdout.readline())
+    below = processes_below(host.pid) - {child}
+    if end.startswith("time"):
+        assert below
+        host.send_signal(signal.SIGKILL)
+    host.wait(60)
+    host.stdout.close()
+    try:
+        last = time.monotonic() + 60
+        while any(alive(pid) for pid in below) and time.monotonic() < last:
+            time.sleep(0.02)
+        assert not [pid for pid in below if alive(pid)]
+        assert alive(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    """Say whether a process runs; one that nobody has reaped does not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+ADOPTING = """
+import ctypes, os, subprocess, sys
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # orphans of those below us become our own
+subprocess.run([sys.executable, "-c", sys.argv[1]], check=True)
+try:
+    os.waitpid(-1, 0)
+except ChildProcessError:
+    print("no orphans")
+"""
+
+
+def test_nobody_is_left_to_be_reaped_at_a_usual_end() -> None:
+    """In a container there may be nobody who does."""
+    code = HOST.split("child =", maxsplit=1)[0]
+    command = [sys.executable, "-c", ADOPTING, code]
+    ran = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("no orphans\n", "")
+
+
+FLAT = """
+import asyncio, sys
+from pathlib import Path
+import proctor
+
+task = {"task_id": "t", "tests": {"kind": "assertions", "targets": ["f(1) == 2"]}}
+COUNT = int(sys.argv[1])
+
+def resident():
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1])
+
+async def programs():
+    for number in range(3 * COUNT):
+        yield task, f"# {number}" + "x" * 100_000 + "\\ndef f(x): return x + 1\\n"
+
+async def main():
+    sizes, passed = [], 0
+    async for receipt in proctor.grade_many(programs()):
+        passed += receipt.outcome == "pass"
+        if (receipt.sample + 1) % COUNT == 0:
+            sizes.append(resident())
+    print(passed, *sizes)
+
+asyncio.run(main())
+"""
+
+
+def test_memory_is_flat() -> None:
+    """Every program is one of its own, of 100 kB: whoever kept them would grow by 10 MB."""
+    count = 100
+    ran = subprocess.run(
+        [sys.executable, "-c", FLAT, str(count)], capture_output=True, text=True, check=True
+    )
+    passed, _, second, third = map(int, ran.stdout.split())
+    assert passed == 3 * count
+    assert third - second < 5_000
+
+
+# frameworks that host us; each has its like in plain Python above
+
+
+def test_inside_a_data_loader() -> None:
+    data = pytest.importorskip("torch.utils.data", reason="torch is not installed")
+
+    class Scores:
+        def __len__(self) -> int:
+            return 8
+
+        def __getitem__(self, place: int) -> float:
+            return proctor.grade(TASK, (WRONG, RIGHT)[place % 2]).score or 0.0
+
+    proctor.grade(TASK, RIGHT)
+    loader = data.DataLoader(Scores(), batch_size=4, num_workers=2)
+    assert [batch.tolist() for batch in loader] == [[0.0, 1.0] * 2] * 2
+
+
+def test_inside_ray_actors() -> None:
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+
+    class Actor:
+        def scores(self, texts: list[str]) -> list[Any]:
+            return [one.score for one in proctor.grade_many((TASK, text) for text in texts)]
+
+    class Asynchronous:
+        async def scores(self, texts: list[str]) -> list[Any]:
+            return [one.score async for one in proctor.grade_many((TASK, text) for text in texts)]
+
+    ray.init(num_cpus=2, include_dashboard=False, configure_logging=False)
+    try:
+        actors = [ray.remote(kind).remote() for kind in (Actor, Asynchronous)]
+        scores = ray.get([actor.scores.remote([RIGHT, WRONG]) for actor in actors], timeout=120)
+    finally:
+        ray.shutdown()
+    assert scores == [[1.0, 0.0]] * 2
 
 
 def test_one_sandbox_a_process() -> None:

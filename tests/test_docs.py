@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from proctor.drop_in.columns import COLUMNS
+
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
@@ -43,7 +45,8 @@ def shown(page: Path, command: str) -> list[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        "proctor run humaneval --model reference --out runs/demo-reference --fresh",
+        "proctor run basics --model reference --out runs/demo-reference --fresh",
+        "proctor run basics --model wrong --out runs/demo-wrong --fresh",
         (
             "proctor score examples/mixed/tasks.jsonl --completions examples/mixed/samples.jsonl "
             "--out runs/demo-mixed --fresh"
@@ -70,3 +73,18 @@ def test_python_in_the_readme_works() -> None:
         [sys.executable, "-c", code[0]], capture_output=True, text=True, check=True
     )
     assert answer.stdout.split() == code[0].rsplit("# ", 1)[1].split()
+
+
+def test_python_in_the_guide_to_rewards_works() -> None:
+    text = (ROOT / "docs" / "guides" / "reward.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 3
+    command = [sys.executable, "-c", "\n".join(blocks)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "0 1.0 \n1 0.5 wrong answer\n"
+
+
+def test_the_guide_to_rewards_knows_every_column() -> None:
+    text = (ROOT / "docs" / "guides" / "reward.md").read_text()
+    assert not {name for name in COLUMNS if f"`{name}`" not in text}

@@ -6,16 +6,16 @@ import pytest
 
 from proctor.errors import (
     BorderError,
+    HostError,
     InputError,
     ProctorError,
     SandboxError,
-    StoreError,
     boundary,
 )
 
 
 @pytest.mark.parametrize(
-    ("kind", "status"), [(InputError, 2), (SandboxError, 3), (StoreError, 3), (BorderError, 3)]
+    ("kind", "status"), [(InputError, 2), (SandboxError, 3), (HostError, 3), (BorderError, 3)]
 )
 def test_exit_status(kind: type[ProctorError], status: int) -> None:
     assert kind.exit_status == status
@@ -31,17 +31,17 @@ def test_boundary_names_what_was_tried_and_why_it_failed() -> None:
 
 def test_boundary_says_what_to_do_then() -> None:
     said = r"^cannot write: Is a directory; use another$"
-    with pytest.raises(StoreError, match=said), boundary(StoreError, "cannot write", "use another"):
+    with pytest.raises(HostError, match=said), boundary(HostError, "cannot write", "use another"):
         Path("/").write_bytes(b"")
 
 
 def test_boundary_has_words_for_errors_without_a_number() -> None:
-    with pytest.raises(StoreError, match=r"^cannot: odd$"), boundary(StoreError, "cannot"):
+    with pytest.raises(HostError, match=r"^cannot: odd$"), boundary(HostError, "cannot"):
         raise OSError("odd")
 
 
 def test_boundary_lets_everything_else_through() -> None:
-    with pytest.raises(ZeroDivisionError), boundary(StoreError, "cannot"):
+    with pytest.raises(ZeroDivisionError), boundary(HostError, "cannot"):
         1 / 0
-    with pytest.raises(InputError, match="inner"), boundary(StoreError, "cannot"):
+    with pytest.raises(InputError, match="inner"), boundary(HostError, "cannot"):
         raise InputError("inner")

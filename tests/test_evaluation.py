@@ -13,13 +13,14 @@ import pytest
 from proctor.completion import Completion, Sampling
 from proctor.errors import InputError, SandboxError
 from proctor.evaluation import Plan, evaluate, new_folder
+from proctor.journal import Key, read_journal
 from proctor.judge import Rules
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
 from proctor.receipt import Manifest, Receipt
 from proctor.run import Options
 from proctor.sandbox import Enforcement, Execution, Limits, Sandbox, SandboxFailed
-from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, REPORT, Key, read_journal, read_manifest
+from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, REPORT, read_manifest
 from proctor.task import Assertions, Benchmark, Task
 from proctor.verdict import Bucket, Outcome
 

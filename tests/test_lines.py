@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -18,7 +18,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.errors import InputError
-from proctor.lines import MAX_LINE, Line, brief, encode, open_bytes, read_lines, sha256_of
+from proctor.lines import (
+    MAX_LINE,
+    Line,
+    bounded,
+    brief,
+    encode,
+    open_bytes,
+    read_lines,
+    read_whole,
+    sha256_of,
+)
 
 ROWS = [{"task_id": "a", "completion": "é\n"}, {"task_id": "b", "completion": ""}]
 TEXT = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -70,6 +80,57 @@ def test_half_a_surrogate_pair_is_read_as_python_writes_it() -> None:
     assert Line(Path("x"), 1, json.dumps(row).encode()).decode(dict[str, Any]) == row
 
 
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_what_python_writes_for_no_number(word: str) -> None:
+    line = Line(Path("x"), 7, f'{{"logprob": {word}}}'.encode())
+    with pytest.raises(InputError, match=f"^x, line 7: not JSON: {word} is no number$"):
+        line.decode(dict[str, Any])
+
+
+@pytest.mark.parametrize(("depth", "fits"), [(99, True), (100, False), (980, False)])
+def test_how_deep_a_row_may_be(depth: int, fits: bool) -> None:
+    """Brackets in strings do not count, nor do those that stand side by side."""
+    deep = '{"a":' * depth + "[]" + "}" * depth
+    wide = ",".join(["[{}]"] * 1000) + ',"' + "[{" * 1000 + '\\\\\\""'
+    line = Line(Path("x"), 7, f'{{"a":[{wide}],"b":0}}'.encode())
+    line.decode(dict[str, Any])
+    line = line._replace(text=deep.encode())
+    if fits:
+        line.decode(dict[str, Any])
+        return
+    with pytest.raises(InputError, match=r"^x, line 7: nested more than 100 deep$"):
+        line.decode(dict[str, Any])
+
+
+class Inner(msgspec.Struct):
+    n: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    word: Literal["a", "b"] = "a"
+
+
+class Outer(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
+    inner: list[Inner] = []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "field text is missing"),
+        ('{"text": 1}', "field text must be a string, not a whole number"),
+        ('{"text": "", "more": 1}', "field more is not known"),
+        ('{"text": "", "inner": {}}', "field inner must be an array, not an object"),
+        ('{"text": "", "inner": [{}, {"n": 1.5}]}', "field inner[1].n must be a whole number or null, not a number"),
+        ('{"text": "", "inner": [{"n": -1}]}', "field inner[0].n must be a whole number >= 0"),
+        ('{"text": "", "inner": [{"word": "c"}]}', "field inner[0].word cannot be 'c'"),
+        ("7", "it must be an object, not a whole number"),
+    ],
+)  # fmt: skip
+def test_the_field_is_named(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Line(Path("x"), 7, text.encode()).decode(Outer)
+    assert str(caught.value) == f"x, line 7: {said}"
+
+
 def test_half_a_surrogate_pair_in_an_array(tmp_path: Path) -> None:
     rows = [{"a": "\ud83d"}, {"a": "\U0001f600", "n": 2**70, "x": 0.1}]
     path = tmp_path / "rows.json"
@@ -81,7 +142,7 @@ def test_half_a_surrogate_pair_excuses_nothing_else() -> None:
     line = Line(Path("x"), 7, rb'{"completion": "\ud83d", "n": NaN}')
     with pytest.raises(InputError, match=r"^x, line 7: not JSON: NaN is no number$"):
         line.decode(dict[str, Any])
-    with pytest.raises(InputError, match=r"^x, line 7: Expected `str`, got `object`"):
+    with pytest.raises(InputError, match=r"^x, line 7: it must be a string, not an object$"):
         line._replace(text=rb'{"completion": "\ud83d"}').decode(str)
 
 
@@ -100,16 +161,15 @@ def test_not_json_at_line_17(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b'{"a": "\xff"}', "not JSON: 'utf-8' codec can't decode byte 0xff in position 0"),
-        (b'{"a": 1e999}', "Number out of range"),
+        (b'{"a": "\xff"}', "not UTF-8: byte 0xff, invalid start byte"),
+        (b'{"a": 1e999}', "a field: number out of range"),
         (b'{"a": 1} {"b": 2}', "not JSON: trailing characters"),
-        (b'{"a": ' * 100_000, "nested too deeply"),
-        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
-        (b'{"a": ' + b"1" * 5000 + b"}", "Integer value out of range"),
-        (b"17", "Expected `object`, got `int`"),
-        (b"null", "Expected `object`, got `null`"),
+        (b'{"a": ' * 100_000, "nested more than 100 deep"),
+        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested more than 100 deep"),
+        (b'{"a": ' + b"1" * 5000 + b"}", "a field: integer value out of range"),
+        (b"17", "it must be an object, not a whole number"),
+        (b"null", "it must be an object, not null"),
         (b"\x00\x00", "not JSON"),
-        ("{}".encode("utf-16"), "not JSON"),
     ],
 )
 def test_what_is_wrong_with_a_line(tmp_path: Path, text: bytes, said: str) -> None:
@@ -121,11 +181,74 @@ def test_what_is_wrong_with_a_line(tmp_path: Path, text: bytes, said: str) -> No
 def test_an_element_of_an_array_is_called_one(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text('[\n  {"a": 1},\n\n  3\n]')
-    assert complaint(path) == f"{path}, element 2: Expected `object`, got `int`"
+    assert complaint(path) == f"{path}, element 2: it must be an object, not a whole number"
     path.write_text('[{"a": 1}, ')
-    assert complaint(path) == f"{path}, line 1: not JSON: Input data was truncated"
-    path.write_text("[" * 100_000)
-    assert complaint(path) == f"{path}, line 1: nested too deeply"
+    assert complaint(path) == f"{path}, element 2: not JSON: the file ends before the array does"
+    path.write_text('[{"a": 1}] {"a": 2}')
+    assert complaint(path) == f"{path}, element 2: not JSON: there is more behind the array"
+    path.write_text('[{"a": 1},]')
+    assert complaint(path) == f"{path}, element 2: not JSON: Input data was truncated"
+    path.write_text('[{"a": ' + "[" * 100_000 + "]" * 100_000 + "}]")
+    assert complaint(path) == f"{path}, element 1: nested more than 100 deep"
+
+
+TOML = """
+[[task]]
+task_id = "a"
+n = 36893488147419103232
+code = '''
+def f(x):
+    return "\\n"
+'''
+
+[task.tests]
+inputs = [[1, 2.5, true, "é"], []]
+
+[[task]]
+task_id = "b"
+"""
+
+
+def test_tables(tmp_path: Path) -> None:
+    for name, content in (
+        ("rows.toml", TOML.encode()),
+        ("rows.toml", b"\xef\xbb\xbf" + TOML.replace("\n", "\r\n").encode()),
+        ("rows.toml.gz", gzip.compress(TOML.encode())),
+        ("rows.toml.zst", zstd.compress(TOML.encode())),
+    ):
+        (tmp_path / name).write_bytes(content)
+        first, second = rows_of(tmp_path / name)
+        assert first["tests"] == {"inputs": [[1, 2.5, True, "é"], []]}
+        assert (first["n"], second) == (2**65, {"task_id": "b"})
+        assert first["code"] == 'def f(x):\n    return "\\n"\n', "a literal string is kept as it is"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[[task]\n", ": not TOML: Expected ']]' at the end of an array declaration (at line 1, column 7)"),
+        (b'[[task]]\na = "\xff"\n', ": not UTF-8: byte 0xff, invalid start byte"),
+        (b"a = " + b"[" * 100_000, ": nested more than 100 deep"),
+        (b"", ": must be a list of tables of one name, as in [[task]]"),
+        (b"[task]\na = 1\n", ": must be a list of tables of one name, as in [[task]]"),
+        (b"[[task]]\n[[other]]\n", ": must be a list of tables of one name, as in [[task]]"),
+        (b"title = 'x'\n[[task]]\n", ": must be a list of tables of one name, as in [[task]]"),
+        (b"[[task]]\n[[task]]\nday = 2026-01-01\n", ", task 2: dates and times have no meaning here"),
+        (b"[[task]]\nn = nan\n", ", task 1: not JSON: NaN is no number"),
+        (b"task = [1]\n", ", task 1: it must be an object, not a whole number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_tables(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "rows.toml"
+    path.write_bytes(content)
+    assert complaint(path) == f"{path}{said}"
+
+
+def test_tables_are_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.lines.MAX_LINE", 1 << 20)
+    path = tmp_path / "rows.toml"
+    path.write_bytes(b"[[task]]\n" + b"#" * (1 << 20))
+    assert complaint(path) == f"cannot read {path}: it is longer than 1 MiB"
 
 
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
@@ -169,6 +292,13 @@ def test_a_damaged_archive_at_every_byte(tmp_path: Path, suffix: str) -> None:
             rows_of(path)
 
 
+def test_another_encoding_is_named(tmp_path: Path) -> None:
+    """As the shell of Windows writes by default."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(TEXT.decode().encode("utf-16"))
+    assert complaint(path) == f"cannot read {path}: it is UTF-16; save it as UTF-8"
+
+
 def test_an_archive_that_is_none(tmp_path: Path) -> None:
     for suffix in (".gz", ".zst"):
         path = tmp_path / f"rows{suffix}"
@@ -192,19 +322,44 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, file=
 
 
 @pytest.mark.parametrize("bomb", [False, True])
-def test_a_line_of_100_mb_takes_bounded_memory(tmp_path: Path, bomb: bool) -> None:
-    """Nor does one of a gigabyte, packed into a megabyte."""
+@pytest.mark.parametrize("unit", ["line", "element"])
+def test_a_row_of_100_mb_takes_bounded_memory(tmp_path: Path, bomb: bool, unit: str) -> None:
+    """Nor does one of a gigabyte, packed into a megabyte, take more."""
     path = tmp_path / ("rows.jsonl.gz" if bomb else "rows.jsonl")
     with gzip.open(path, "wb", 1) if bomb else path.open("wb") as file:
-        file.write(b'{}\n{"task_id": "')
+        file.write(b'{}\n{"task_id": "' if unit == "line" else b'[{},{"task_id": "')
         for _ in range(1000 if bomb else 100):
             file.write(b"x" * 1_000_000)
-        file.write(b'"}\n')
+        file.write(b'"}\n' if unit == "line" else b'"}]')
     ran = subprocess.run(
         [sys.executable, "-c", HUGE, str(path)], capture_output=True, text=True, check=True
     )
-    assert ran.stdout == f"{path}, line 2: longer than {MAX_LINE >> 20} MiB\n"
-    assert int(ran.stderr) < 3 * (MAX_LINE >> 20)
+    assert ran.stdout == f"{path}, {unit} 2: longer than {MAX_LINE >> 20} MiB\n"
+    assert int(ran.stderr) < 5 * (MAX_LINE >> 20)
+
+
+def test_an_array_of_very_many_elements_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json.gz"
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b"[{}")
+        file.writelines([b",{}" * 1000] * 2000)
+        file.write(b",7]")
+    ran = subprocess.run(
+        [sys.executable, "-c", HUGE, str(path)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == f"{path}, element 2000002: it must be an object, not a whole number\n"
+    assert int(ran.stderr) < 32
+
+
+def test_what_has_no_business_to_be_long(tmp_path: Path) -> None:
+    path = tmp_path / "short"
+    path.write_bytes(b"x" * 100)
+    assert read_whole(path, 100) == b"x" * 100
+    with pytest.raises(InputError, match=r"short: it is longer than 0 MiB$"):
+        read_whole(path, 99)
+    with Path("/dev/zero").open("rb") as endless, pytest.raises(InputError) as caught:
+        bounded("/dev/zero", endless, 1 << 20)
+    assert str(caught.value) == "cannot read /dev/zero: it is longer than 1 MiB"
 
 
 def test_a_line_just_short_enough(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proctor.errors import InputError, StoreError
+from proctor.errors import InputError
 from proctor.lines import encode
 from proctor.receipt import Manifest, Receipt
 from proctor.store import MANIFEST, RECEIPTS, pretty
@@ -108,9 +108,16 @@ def test_a_torn_last_line_is_not_counted(run: Callable[..., Path]) -> None:
 
 def test_a_receipt_that_is_none(run: Callable[..., Path]) -> None:
     path = run([("a", 0, P)])
-    (path / RECEIPTS).write_text('{"task_id": "a", "sample": 0, "bucket": "odd", "judged": ""}\n')
-    with pytest.raises(StoreError, match=r"receipts.jsonl, line 1: Invalid enum value 'odd'"):
-        summarize(path)
+    good = (path / RECEIPTS).read_text()
+    for old, new, said in (
+        ('"bucket":"passed"', '"bucket":"odd"', "field bucket cannot be 'odd'"),
+        ('"bucket":"passed"', '"bucket":"crash"', "outcome pass does not go with bucket crash"),
+        ('"sample":0', '"sample":7', "the run has no sample 7 of 'a'"),
+        ("}\n", "}\n" + good, "sample 0 of 'a' has a line already"),
+    ):
+        (path / RECEIPTS).write_text(good.replace(old, new))
+        with pytest.raises(InputError, match=f"receipts.jsonl, line [12]: {said}; take that line"):
+            summarize(path)
 
 
 def test_the_seed_decides_the_bootstrap(run: Callable[..., Path]) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
-from proctor.errors import InputError
+from proctor.errors import InputError, boundary
+from proctor.journal import read_journal
 from proctor.lines import Line, brief
 from proctor.models.recorded import Recorded
-from proctor.store import RECEIPTS, read_journal
+from proctor.store import RECEIPTS
 from proctor.task import Benchmark
 from proctor.verdict import Bucket, Outcome
 
@@ -76,8 +77,9 @@ def recordings(against: str, samples: Recorded, benchmark: Benchmark) -> Recordi
     Rows of a file of verdicts belong to a task's samples in order, or by their field `sample`.
     """
     path = Path(against)
-    if not path.is_file():
-        return _by_sample(samples, benchmark, against)
+    with boundary(InputError, f"--against {brief(against)}"):
+        if not path.is_file():
+            return _by_sample(samples, benchmark, against)
     verdicts = _by_sample(Recorded(path), benchmark, None)
     for task_id, number in _numbered(samples, benchmark):
         if (task_id, number) not in verdicts:
@@ -131,7 +133,7 @@ def compare(run_dir: Path, verdicts: Recordings) -> Agreement:
     table: Counter[tuple[bool, bool]] = Counter()
     unscored = 0
     differences: list[Difference] = []
-    for receipt in read_journal(run_dir / RECEIPTS, _Judged):
+    for receipt in read_journal(run_dir / RECEIPTS, _Judged, lambda *key: key in verdicts):
         if receipt.outcome is None:
             unscored += 1
             continue

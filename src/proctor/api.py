@@ -1,22 +1,27 @@
 """Proctor from Python: grade, grade_many, execute, evaluate.
 
-The sandbox is opened at first use and belongs to the process: a forked worker (torch, Ray) opens
-its own. All of it may be called from several threads.
+Samples are graded by threads that belong to the process, as many as there are processors: however
+many callers there are, no more candidates run at once. They and the sandbox come into being at
+first use; a forked worker (torch, Ray) has its own. All of it may be called from several threads,
+from asyncio, from a notebook.
 """
 
+import atexit
+import hashlib
 import math
 import os
+import pickle
 import sys
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import load, tasks_file
+from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.completion import Completion
 from proctor.errors import InputError
 from proctor.evaluation import Plan
@@ -26,17 +31,18 @@ from proctor.models.recorded import Recorded
 from proctor.program import Program
 from proctor.receipt import Receipt
 from proctor.run import Grader, Options, graders
-from proctor.sandbox import Execution, Limits, Sandbox
+from proctor.sandbox import MIB, Execution, Limits, Sandbox
+from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import default_workers, load_settings
+from proctor.stream import Receipts
 from proctor.summary import Summary
 from proctor.task import Task
 
 AnyTask = Task | Mapping[str, Any]
 Pair = tuple[AnyTask, Completion | str]
-Pending = Future[Receipt]
-AHEAD = 8
-"""How many samples a worker are taken before the first of them is due."""
+ROWS_BYTES = 64 * MIB
+"""How much of tasks that came as mappings is kept, in case they come again."""
 
 
 class _Process:
@@ -49,9 +55,47 @@ class _Process:
         self.lock = threading.RLock()
         self.sandbox: Sandbox | None = None
         self.graders: dict[Options, Grader] = {}
+        self.workers: int | None = None
+        self.pools: dict[int, Executor] = {}
+        self.rows = _Rows()
+
+    def close(self) -> None:
+        """End all boxes, so that nobody is left to reap them."""
+        if self.sandbox is not None:
+            self.sandbox.close()
+
+
+class _Rows:
+    """Tasks made of mappings; one that comes again, as a group's prompt does, is not read again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tasks: OrderedDict[bytes, tuple[Task, int]] = OrderedDict()
+        self._bytes = 0
+
+    def task(self, row: Mapping[str, Any]) -> Task:
+        """Return the task that a row is; a row is known by its content, so it may be changed."""
+        try:
+            content = pickle.dumps(row)
+        except Exception:  # noqa: BLE001  it can be anything, and whether it is a task is said below
+            return _read(row)
+        key = hashlib.sha256(content).digest()
+        with self._lock:
+            if key in self._tasks:
+                self._tasks.move_to_end(key)
+                return self._tasks[key][0]
+        task = _read(row)
+        with self._lock:
+            if key not in self._tasks:
+                self._tasks[key] = task, len(content)
+                self._bytes += len(content)
+            while self._bytes > ROWS_BYTES and len(self._tasks) > 1:
+                self._bytes -= self._tasks.popitem(last=False)[1][1]
+        return task
 
 
 _process = _Process()
+atexit.register(_process.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_process.renew)
 
@@ -67,6 +111,14 @@ def default_sandbox() -> Sandbox:
         return _process.sandbox
 
 
+def usual_workers() -> int:
+    """Return how many samples this process grades at once if nobody says."""
+    if _process.workers is None:
+        fitting = max(1, admitted(Limits().memory_bytes))
+        _process.workers = load_settings().workers or min(default_workers(), fitting)
+    return _process.workers
+
+
 def _grader(options: Options) -> Grader:
     with _process.lock:
         if options not in _process.graders:
@@ -74,12 +126,21 @@ def _grader(options: Options) -> Grader:
         return _process.graders[options]
 
 
+def _pool(workers: int | None = None) -> Executor:
+    """Return this process's threads that grade, so many or the usual number."""
+    wanted = workers or usual_workers()
+    # no lock: an event loop must not wait here for another thread that opens the sandbox
+    return _process.pools.get(wanted) or _process.pools.setdefault(wanted, graders(wanted))
+
+
 def as_task(task: AnyTask) -> Task:
     """Take a task as a record or as a row of a tasks file."""
-    if isinstance(task, Task):
-        return task
+    return task if isinstance(task, Task) else _process.rows.task(task)
+
+
+def _read(row: Mapping[str, Any]) -> Task:
     try:
-        return tasks_file.as_task(msgspec.convert(task, tasks_file.Row))
+        return tasks_file.as_task(msgspec.convert(row, tasks_file.Row))
     except (msgspec.ValidationError, InputError) as error:
         raise InputError(f"task: {error}") from None
 
@@ -93,40 +154,39 @@ def as_completion(task: Task, completion: Completion | str, sample: int = 0) -> 
 
 def grade(task: AnyTask, completion: Completion | str, options: Options | None = None) -> Receipt:
     """Judge one completion of one task."""
+    return submit(task, completion, options).result()
+
+
+def submit(
+    task: AnyTask, completion: Completion | str, options: Options | None = None
+) -> Future[Receipt]:
+    """Begin to judge one completion; the future may be waited for, or awaited when wrapped."""
     known = as_task(task)
-    return _grader(options or Options(reuse=False)).grade(known, as_completion(known, completion))
+    chosen = options or Options(reuse=False)
+    return _pool().submit(_grade, chosen, known, as_completion(known, completion))
 
 
-def grade_many(samples: Iterable[Pair], options: Options | None = None) -> Iterator[Receipt]:
+def _grade(options: Options, task: Task, completion: Completion) -> Receipt:
+    return _grader(options).grade(task, completion)
+
+
+def grade_many(
+    samples: Iterable[Pair] | AsyncIterable[Pair], options: Options | None = None
+) -> Receipts[Pair]:
     """Judge a stream of (task, completion) pairs and yield receipts in the same order.
 
-    Only a few samples are taken ahead of the one that is due, so the stream may be endless.
+    Iterate over it by `for`, or by `async for` where a loop must not be blocked; then the samples
+    may come asynchronously, too. Only a few are taken ahead of those that are being judged, so
+    the stream may be endless.
     """
-    chosen = options or Options(reuse=False, workers=default_workers())
-    grader = _grader(chosen)
-    due: deque[Pending] = deque()
-    pool = graders(chosen.workers)
-    try:
-        for future in _submitted(pool, grader, samples):
-            due.append(future)
-            if len(due) >= AHEAD * chosen.workers:
-                yield due.popleft().result()
-        while due:
-            yield due.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    chosen = options or Options(reuse=False, workers=usual_workers())
+    pool = _pool(chosen.workers)
 
+    def begin(number: int, sample: Pair) -> Future[Receipt]:
+        task, answer = as_task(sample[0]), sample[1]
+        return pool.submit(_grade, chosen, task, as_completion(task, answer, number))
 
-def _submitted(pool: Executor, grader: Grader, samples: Iterable[Pair]) -> Iterator[Pending]:
-    """Submit samples one by one; what ends the stream comes after the receipts that are due."""
-    try:
-        for number, (task, answer) in enumerate(samples):
-            known = as_task(task)
-            yield pool.submit(grader.grade, known, as_completion(known, answer, number))
-    except Exception as error:  # noqa: BLE001  the caller gets it, in its turn
-        failed: Pending = Future()
-        failed.set_exception(error)
-        yield failed
+    return Receipts(samples, begin, chosen.workers)
 
 
 def execute(
@@ -140,7 +200,8 @@ def execute(
     """Run one Python program and say what happened."""
     program = Program(source=code, args=args)
     bounds = limits or limits_of(timeout_s)
-    return default_sandbox().run(program, bounds, stdin.encode("utf-8", "surrogatepass"))
+    given = stdin.encode("utf-8", "surrogatepass")
+    return _pool().submit(lambda: default_sandbox().run(program, bounds, given)).result()
 
 
 def limits_of(timeout_s: float) -> Limits:
@@ -168,7 +229,7 @@ def evaluate(
     plan = Plan(
         benchmark=load(benchmark, None if data is None else Path(data), folder),
         model=open_model(model) if completions is None else Recorded(Path(completions)),
-        options=options or Options(workers=default_workers()),
+        options=options or Options(workers=usual_workers(), doubt=benchmark not in TABLE),
         partial=partial,
         ks=ks,
     )

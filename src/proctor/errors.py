@@ -3,7 +3,8 @@
     ProctorError
     ├── InputError          the user gave us something we cannot use      exit status 2
     ├── SandboxError        this host cannot run candidates as asked      exit status 3
-    ├── StoreError          a run directory cannot be read or written     exit status 3
+    ├── HostError           this host gives out: a full or broken disk,
+    │                       no memory, no descriptors, nobody who reads   exit status 3
     ├── ModelError          a model cannot be asked, or has gone          exit status 3
     │   └── NoAnswer        it did not answer this one prompt             (an unscored sample)
     └── BorderError         what came over the border breaks the protocol
@@ -12,8 +13,17 @@ A failing candidate is no error: it is data, an `Execution` and then a `Verdict`
 typed once, at the edge where they happen, by `boundary`; above that edge nobody guesses.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+GIVES_OUT = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
+        *(errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+    }
+)
+"""What the operating system says when the host gives out: never the fault of somebody's input."""
 
 
 class ProctorError(Exception):
@@ -32,8 +42,8 @@ class SandboxError(ProctorError):
     """No sandbox, or not the one that was asked for; the message says what would mend it."""
 
 
-class StoreError(ProctorError):
-    """A run directory cannot be read or written."""
+class HostError(ProctorError):
+    """This host gives out; what was done before is kept."""
 
 
 class ModelError(ProctorError):
@@ -61,10 +71,13 @@ class BorderError(ProctorError):
 def boundary(error: type[ProctorError], what: str, then: str = "") -> Iterator[None]:
     """Turn an operating-system error inside the block into `error`.
 
-    It says `what` was tried, why that failed, and what to do `then`.
+    It says `what` was tried, why that failed, and what to do `then`. A host that gives out is not
+    blamed on the user's input.
     """
     try:
         yield
     except OSError as trouble:
         reason = f"{what}: {trouble.strerror or trouble}"
+        if error is InputError and trouble.errno in GIVES_OUT:
+            error = HostError
         raise error(f"{reason}; {then}" if then else reason) from trouble

@@ -14,12 +14,13 @@ import msgspec
 
 from proctor.completion import Completion, Sampling
 from proctor.errors import InputError, boundary
+from proctor.journal import Key, Samples, read_journal
 from proctor.lines import encode
 from proctor.models import Model
 from proctor.receipt import Manifest, Receipt, versions
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Limits, Sandbox
-from proctor.store import COMPLETIONS, RECEIPTS, Key, RunDirectory, Samples, read_journal
+from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
 from proctor.task import Benchmark
 
@@ -61,10 +62,10 @@ def evaluate(
     manifest = _manifest(plan, sandbox, survey)
     path = out or new_folder(manifest)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
-        done = Samples(read_journal(path / RECEIPTS, Key))
-        begin(survey.samples, len(done), path)
         grader = Grader(sandbox, plan.options)
-        todo = _remaining(plan, directory, done)
+        done = _graded(path, survey, grader)
+        begin(survey.samples, len(done), path)
+        todo = _remaining(plan, directory, survey, done)
         for receipt in grade_all(grader, plan.benchmark, todo, plan.options.workers, stop):
             directory.receipts.append(receipt)
             done.add(receipt.task_id, receipt.sample)
@@ -80,8 +81,18 @@ def evaluate(
 class _Survey(NamedTuple):
     """What there is to grade."""
 
-    samples: int
+    counts: Counter[str]
+    """How many samples each task has."""
     sha256: str
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return self.counts.total()
+
+    def has(self, task_id: str, sample: int) -> bool:
+        """Say whether there is such a sample."""
+        return sample < self.counts[task_id]
 
 
 def _survey(plan: Plan) -> _Survey:
@@ -103,18 +114,33 @@ def _survey(plan: Plan) -> _Survey:
             f"--partial scores the others"
         )
     check_ks(plan.ks, counts.values())
-    return _Survey(counts.total(), digest.hexdigest())
+    return _Survey(counts, digest.hexdigest())
 
 
-def _remaining(plan: Plan, directory: RunDirectory, done: Samples) -> Iterator[Completion]:
+def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
+    """Read the receipts of an earlier part of the run; programs that ran are not run again."""
+    done = Samples()
+    for receipt in read_journal(path / RECEIPTS, Receipt, survey.has):
+        done.add(receipt.task_id, receipt.sample)
+        grader.remember(receipt)
+    return done
+
+
+def _remaining(
+    plan: Plan, directory: RunDirectory, survey: _Survey, done: Samples
+) -> Iterator[Completion]:
     """Yield completions that have no receipt, each written down before it is graded."""
-    written = Samples(read_journal(directory.path / COMPLETIONS, Key))
+    written = Samples(read_journal(directory.path / COMPLETIONS, Key, survey.has))
+    digest = hashlib.sha256()
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
+        digest.update(encode(completion) + b"\n")
         key = (completion.task_id, completion.sample)
         if key not in written:
             directory.completions.append(completion)
         if key not in done:
             yield completion
+    if digest.hexdigest() != survey.sha256:
+        raise InputError(f"{plan.model.name}: it changed while it was graded; grade it again")
 
 
 def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:

@@ -1,8 +1,9 @@
 """Rows of JSON: those of files that may be wrong, and those that we write.
 
-Files are JSONL or one array, plain, .gz or .zst. Whatever is wrong with one is a single sentence
-that names the file, the line and the field. Files are read as streams; one line has a bound, so
-that a broken file cannot eat the memory.
+Files are JSONL or one array, plain, .gz or .zst; or TOML, in which people can write rows that hold
+code. Whatever is wrong with one is a single sentence that names the file, the line and the field.
+JSON is read as a stream, and a row has bounds in length and depth, so that a broken file eats
+neither the memory nor the stack.
 """
 
 import gzip
@@ -10,21 +11,36 @@ import hashlib
 import json
 import re
 import sys
+import tomllib
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
+from proctor.elements import BOM, CHUNK, STRING, BrokenArrayError, elements
 from proctor.errors import InputError, boundary
 
 MAX_LINE = 64 << 20
-MAX_ARRAY = 1 << 30
+MAX_DEPTH = 100
+"""What is nested deeper could not be sent to a candidate either."""
 MAX_SHOWN = 80
-CHUNK = 1 << 20
-BOM = b"\xef\xbb\xbf"
-HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+ODD = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity")
+"""What Python's json writes and msgspec does not read: half a surrogate pair, and no numbers."""
+BRACKETS = bytes.maketrans(b"{}", b"[]")
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+WORDS = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "an array",
+}
+"""What we call the types of JSON."""
 
 Row = TypeVar("Row")
 
@@ -36,7 +52,7 @@ class Line(NamedTuple):
     number: int
     text: bytes
     unit: str = "line"
-    """What `number` counts: lines, or elements of one array."""
+    """What `number` counts: lines, elements of one array, or tables of one name."""
 
     def error(self, what: str) -> InputError:
         """Return an error that says where."""
@@ -45,14 +61,12 @@ class Line(NamedTuple):
     def decode(self, kind: type[Row]) -> Row:
         """Parse the row as a record."""
         try:
-            return _decode(self.text, kind)
-        except msgspec.ValidationError as error:
-            raise self.error(str(error)) from None
-        except RecursionError:
-            raise self.error("nested too deeply") from None
-        except ValueError as error:  # msgspec's and json's errors and UnicodeDecodeError
-            reason = str(error).removeprefix("JSON is malformed: ")
-            raise self.error(f"not JSON: {reason}") from None
+            row = _decode(self.text, kind)
+        except (ValueError, RecursionError) as error:
+            raise self.error(explain(error)) from None
+        if _is_deep(self.text):
+            raise self.error(TOO_DEEP)
+        return row
 
 
 def _decode(text: bytes, kind: type[Row]) -> Row:
@@ -61,9 +75,8 @@ def _decode(text: bytes, kind: type[Row]) -> Row:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        if not HALF_PAIR.search(text):
+        if not ODD.search(text):
             raise
-    # Half a surrogate pair: Python's json writes and reads it, msgspec does not.
     return msgspec.convert(json.loads(text, parse_constant=_refuse), kind)
 
 
@@ -71,10 +84,53 @@ def _refuse(word: str) -> None:
     raise ValueError(f"{word} is no number")
 
 
+TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
+
+
+def _is_deep(text: bytes) -> bool:
+    """Say whether JSON is nested too deep for those who have to walk it."""
+    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return False
+    brackets = STRING.sub(b"", text).translate(BRACKETS, NO_BRACKETS)
+    for _ in range(MAX_DEPTH):  # the innermost ones go first
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
+
+
+def explain(error: Exception) -> str:
+    """Say in our words what msgspec or json find wrong with a text, and with which field of it."""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8: byte 0x{error.object[error.start]:02x}, {error.reason}"
+    if not isinstance(error, msgspec.ValidationError):
+        return "not JSON: " + str(error).removeprefix("JSON is malformed: ")
+    what, _, where = str(error).partition(" - at `")
+    field = where.removesuffix("`").removeprefix("key in ").removeprefix("$").removeprefix(".")
+    if found := re.fullmatch(r"Object (missing|contains)\D* field `(.*)`", what, re.DOTALL):
+        name = f"{field}.{found[2]}" if field else found[2]
+        return f"field {name} is {'missing' if found[1] == 'missing' else 'not known'}"
+    subject = "it" if not field else "a field" if "[...]" in field else f"field {field}"
+    if found := re.fullmatch(r"Expected `(.*?)`(.*?)(?:, got `(.*)`)?", what, re.DOTALL):
+        wanted = " or ".join(WORDS.get(word, word) for word in found[1].split(" | "))
+        got = "" if found[3] is None else f", not {WORDS.get(found[3], found[3])}"
+        return f"{subject} must be {wanted}{found[2]}{got}"
+    if found := re.fullmatch(r"Invalid (?:enum )?value (.*)", what, re.DOTALL):
+        return f"{subject} cannot be {found[1]}"
+    what = what[0].lower() + what[1:]
+    return f"{subject}: {what}" if field else what
+
+
 def brief(value: Any) -> str:
     """Return a value of somebody else's as a short text for a message."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether a path is that of a folder; one that no path can be is refused."""
+    with boundary(InputError, f"cannot read {path}"):
+        return path.is_dir()
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -99,33 +155,54 @@ def _zstd() -> Any:
     return zstd
 
 
-def _damage(path: Path) -> tuple[type[Exception], ...]:
-    """Return what reading raises if the file is torn or is not what its name says."""
-    errors = (EOFError, OSError, zlib.error)
-    return (*errors, _zstd().ZstdError) if path.suffix == ".zst" else errors
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Say so if a file is torn, or is not what its name says."""
+    damage = (EOFError, zlib.error, *([_zstd().ZstdError] if path.suffix == ".zst" else []))
+    try:
+        with boundary(InputError, f"cannot read {path}"):
+            yield
+    except damage as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+def read_whole(path: Path, most: int = MAX_LINE) -> bytes:
+    """Return the content of a file that has no business to be long."""
+    with open_bytes(path) as file, _reading(path):
+        return bounded(str(path), file, most)
+
+
+def bounded(name: str, file: IO[bytes], most: int = MAX_LINE) -> bytes:
+    """Return what is left of a stream, which may be endless."""
+    content = bytearray()
+    while chunk := file.read(CHUNK):
+        content += chunk
+        if len(content) > most:
+            raise InputError(f"cannot read {name}: it is longer than {most >> 20} MiB")
+    return bytes(content)
 
 
 def sha256_of(path: Path) -> str:
     """Return the digest of a file's content, decompressed."""
     digest = hashlib.sha256()
-    with open_bytes(path) as file:
-        try:
-            while chunk := file.read(CHUNK):
-                digest.update(chunk)
-        except _damage(path) as error:
-            raise InputError(f"cannot read {path}: {error}") from None
+    with open_bytes(path) as file, _reading(path):
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
     return digest.hexdigest()
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the rows of a file: its lines, or the elements of one array."""
-    with open_bytes(path) as file:
-        try:
-            start = file.read(64).removeprefix(BOM).lstrip()
-            file.seek(0)
-            yield from _array(path, file) if start.startswith(b"[") else _rows(path, file)
-        except _damage(path) as error:
-            raise InputError(f"cannot read {path}: {error}") from None
+    """Yield the rows of a file: its lines, the elements of one array, or its tables."""
+    with open_bytes(path) as file, _reading(path):
+        if ".toml" in path.suffixes[-2:]:
+            yield from _tables(path, file)
+            return
+        start = file.read(64)
+        file.seek(0)
+        if start.startswith(UTF16):
+            raise InputError(f"cannot read {path}: it is UTF-16; save it as UTF-8")
+        is_array = start.removeprefix(BOM).lstrip().startswith(b"[")
+        yield from _array(path, file) if is_array else _rows(path, file)
 
 
 def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:
@@ -140,19 +217,39 @@ def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:
 
 
 def _array(path: Path, file: IO[bytes]) -> Iterator[Line]:
-    """Yield the elements of an array, numbered from 1; the whole of it is held in memory."""
-    content = file.read(MAX_ARRAY + 1)
-    if len(content) > MAX_ARRAY:
-        raise InputError(
-            f"{path}: one array of more than {MAX_ARRAY >> 30} GiB; write one object a line"
-        )
-    whole = Line(path, 1, content.removeprefix(BOM))
-    if HALF_PAIR.search(content):
-        texts = (json.dumps(element).encode() for element in whole.decode(list[Any]))
-    else:
-        texts = (bytes(element) for element in whole.decode(list[msgspec.Raw]))
-    for number, text in enumerate(texts, 1):
-        yield Line(path, number, text, "element")
+    line = Line(path, 0, b"", "element")
+    try:
+        for text in elements(file, MAX_LINE):
+            line = line._replace(number=line.number + 1, text=text)
+            yield line
+    except BrokenArrayError as error:
+        raise line._replace(number=line.number + 1).error(str(error)) from None
+
+
+def _tables(path: Path, file: IO[bytes]) -> Iterator[Line]:
+    """Yield the tables `[[task]]` of a TOML file, by whatever name, numbered from 1."""
+    document = parse_toml(path, bounded(str(path), file, MAX_LINE))
+    match list(document.items()):
+        case [(name, [*tables])]:
+            pass
+        case _:
+            raise InputError(f"{path}: must be a list of tables of one name, as in [[task]]")
+    for number, table in enumerate(tables, 1):
+        line = Line(path, number, b"", name)
+        try:
+            yield line._replace(text=json.dumps(table).encode())
+        except TypeError:
+            raise line.error("dates and times have no meaning here") from None
+
+
+def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
+    """Parse the content of a TOML file."""
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: {explain(error)}") from None
+    except ValueError as error:  # tomllib's errors, and a number that Python will not read
+        raise InputError(f"{path}: not TOML: {error}") from None
 
 
 def encode(record: Any) -> bytes:

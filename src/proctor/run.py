@@ -14,9 +14,11 @@ import msgspec
 from proctor.completion import Completion, StopReason
 from proctor.extraction import Extraction, NoCode, extract
 from proctor.judge import Judge, Judgement, Rules
+from proctor.judge.doubt import References
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
+from proctor.settings import default_workers
 from proctor.task import Benchmark, Task
 from proctor.verdict import Bucket, Failed, Unscored
 
@@ -34,8 +36,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     extract: Extract = "auto"
     preamble: Preamble = "none"
     reuse: bool = True
-    workers: int = 1
+    workers: int = msgspec.field(default_factory=default_workers)
     rules: Rules = Rules()
+    doubt: bool = False
+    """Whether a failure counts only if the task's own reference solution does not fail, too."""
 
 
 class Grader:
@@ -46,6 +50,7 @@ class Grader:
         self._judge = Judge(sandbox, options.rules)
         self._enforcement = sandbox.enforcement()
         self._seen = Seen()
+        self._references = References(self._judge)
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
         """Extract, assemble, execute, judge, and write everything down."""
@@ -59,6 +64,8 @@ class Grader:
 
         def run() -> Receipt:
             judgement = self._judge.judge(task, program)
+            if self._options.doubt:
+                judgement = self._references.doubt(task, judgement)
             return self._receipt(task, completion, extraction, program, judgement)
 
         if not self._options.reuse:
@@ -74,6 +81,11 @@ class Grader:
             extraction=how(extraction),
             code=extraction.code,
         )
+
+    def remember(self, receipt: Receipt) -> None:
+        """Learn what an earlier part of the run found out."""
+        if receipt.program_sha256 is not None and receipt.reused_from is None:
+            self._seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
 
     def _unanswered(self, task: Task, completion: Completion) -> Receipt:
         """Say that there is nothing to judge: that is no wrong answer."""
@@ -125,9 +137,7 @@ class Seen:
         with self._lock:
             first = self._receipts.get(key)
             if first is None:
-                mine = self._receipts[key] = Future[Receipt]()
-                if len(self._receipts) > REMEMBERED:
-                    self._receipts.popitem(last=False)
+                mine = self._promise(key)
         if first is not None:
             receipt = first.result()
             # What failed on our side is worth another try.
@@ -138,6 +148,17 @@ class Seen:
             mine.set_exception(error)
             raise
         return mine.result(), True
+
+    def remember(self, key: Key, receipt: Receipt) -> None:
+        """Take a receipt as that of the first sample with its program."""
+        with self._lock:
+            self._promise(key).set_result(receipt)
+
+    def _promise(self, key: Key) -> Future[Receipt]:
+        future = self._receipts[key] = Future[Receipt]()
+        if len(self._receipts) > REMEMBERED:
+            self._receipts.popitem(last=False)
+        return future
 
 
 def graders(workers: int) -> ThreadPoolExecutor:

@@ -6,13 +6,16 @@ Flags of the command line win over settings.
 """
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
-from proctor.errors import InputError, boundary
+from proctor.errors import InputError
+from proctor.lines import explain, parse_toml, read_whole
+
+MAX_BYTES = 1 << 20
+MOST_WORKERS = 1024
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,7 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     data: str | None = None
     """Folder with the files of benchmarks."""
-    workers: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    workers: Annotated[int, msgspec.Meta(ge=1, le=MOST_WORKERS)] | None = None
     """How many samples are graded at once; as many as there are processors by default."""
     sandbox: Literal["auto", "kernel", "docker", "contained", "portable"] = "auto"
     """Tier to run candidates in."""
@@ -28,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
     candidate_packages: list[str] | None = None
     """Installed packages that candidates may import; numpy, where it is installed, by default."""
-    max_seconds: Annotated[float, msgspec.Meta(gt=0)] = 300.0
+    max_seconds: Annotated[float, msgspec.Meta(gt=0, le=86400)] = 300.0
     """The longest time limit that a benchmark or request may ask for."""
 
 
@@ -37,12 +40,11 @@ def load_settings() -> Settings:
     path = _settings_file()
     if path is None:
         return Settings()
-    with boundary(InputError, f"cannot read {path}"):
-        content = path.read_bytes()
+    document = parse_toml(path, read_whole(path, MAX_BYTES))
     try:
-        return msgspec.convert(tomllib.loads(content.decode()), Settings)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise InputError(f"{path}: {error}") from None
+        return msgspec.convert(document, Settings)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}: {explain(error).replace(' or null', '')}") from None
 
 
 def _settings_file() -> Path | None:

@@ -1,28 +1,26 @@
 """Run directories: manifest first, receipts as they come, the report last.
 
 Every file is safe against a kill at any moment. A manifest or report is written beside its place
-and moved there, so it is whole or absent. Receipts and completions are appended line by line, each
-handed to the system at once and all of them synced in batches; a last line that was torn is cut
-off when the run is opened again, and its sample is simply run again.
+and moved there, so it is whole or absent. Receipts and completions are journals (`journal.py`).
+The folder itself is locked, by a lock that goes with the process that holds it.
 """
 
 import os
 import sys
-import time
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
 
 if sys.platform != "win32":  # where a folder cannot be locked
     import fcntl
 
-from proctor.errors import InputError, StoreError, boundary
-from proctor.lines import brief, encode
-from proctor.receipt import Manifest
+from proctor.errors import InputError, boundary
+from proctor.journal import Journal, writing
+from proctor.lines import brief, encode, explain, read_whole
+from proctor.receipt import SCHEMA, Manifest
 
 MANIFEST, COMPLETIONS, RECEIPTS, REPORT = (
     "manifest.json",
@@ -31,116 +29,12 @@ MANIFEST, COMPLETIONS, RECEIPTS, REPORT = (
     "report.json",
 )
 BESIDE = ".new"
-SYNC_SECONDS = 1.0
-BLOCK = 1 << 16
-GO_ON = "what was graded is kept, and the same command goes on from there"
-
-Record = TypeVar("Record")
-
-
-class Journal:
-    """A file of JSON lines that only grows."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._boundary():
-            self._file = path.open("ab", buffering=0)
-            self._repair()
-        self._synced = time.monotonic()
-
-    def append(self, record: Any) -> None:
-        """Add one record; the system has it when this returns, the disk with the next sync."""
-        rest = encode(record) + b"\n"
-        with self._boundary():
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        if time.monotonic() - self._synced > SYNC_SECONDS:
-            self.sync()
-
-    def sync(self) -> None:
-        """Wait until all that was appended is on the disk."""
-        with self._boundary():
-            os.fsync(self._file.fileno())
-        self._synced = time.monotonic()
-
-    def close(self) -> None:
-        """Sync and close."""
-        try:
-            self.sync()
-        finally:
-            self._file.close()
-
-    def _boundary(self) -> Any:
-        return boundary(StoreError, f"cannot write {self._path}", GO_ON)
-
-    def _repair(self) -> None:
-        """Cut off a last line that has no end."""
-        with self._path.open("rb") as file:
-            end = file.seek(0, os.SEEK_END)
-            keep = end
-            while keep > 0:
-                start = max(0, keep - BLOCK)
-                file.seek(start)
-                newline = file.read(keep - start).rfind(b"\n")
-                if newline >= 0:
-                    keep = start + newline + 1
-                    break
-                keep = start
-        if keep != end:
-            self._file.truncate(keep)
-
-
-def read_journal(path: Path, kind: type[Record]) -> Iterator[Record]:
-    """Yield the records of a journal; a torn last line is not one."""
-    if not path.exists():
-        return
-    decoder = msgspec.json.Decoder(kind)
-    with boundary(StoreError, f"cannot read {path}"), path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield decoder.decode(line)
-            except ValueError as error:
-                raise StoreError(f"{path}, line {number}: {error}") from None
-
-
-class Key(msgspec.Struct, frozen=True):
-    """Which sample a line of a journal is about."""
-
-    task_id: str
-    sample: Annotated[int, msgspec.Meta(ge=0, lt=1 << 28)]
-
-
-class Samples:
-    """A set of samples, one byte each: there may be millions."""
-
-    def __init__(self, keys: Iterable[Key] = ()) -> None:
-        self._marks: dict[str, bytearray] = {}
-        self._count = 0
-        for key in keys:
-            self.add(key.task_id, key.sample)
-
-    def add(self, task_id: str, sample: int) -> None:
-        """Put one in."""
-        marks = self._marks.setdefault(task_id, bytearray())
-        marks.extend(bytes(max(0, sample + 1 - len(marks))))
-        self._count += not marks[sample]
-        marks[sample] = 1
-
-    def __contains__(self, key: tuple[str, int]) -> bool:
-        task_id, sample = key
-        marks = self._marks.get(task_id, b"")
-        return sample < len(marks) and bool(marks[sample])
-
-    def __len__(self) -> int:
-        return self._count
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     beside = path.with_name(path.name + BESIDE)
-    with boundary(StoreError, f"cannot write {path}", GO_ON):
+    with writing(path):
         try:
             with beside.open("wb") as file:
                 file.write(content)
@@ -163,12 +57,16 @@ class RunDirectory:
     def __init__(self, path: Path, manifest: Manifest, *, fresh: bool = False) -> None:
         self.path = path
         with boundary(InputError, f"cannot use {path} as a run directory"):
+            is_new = not path.exists()
             path.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(path, os.O_RDONLY)
             try:
                 self._hold()
                 self._settle(manifest, fresh=fresh)
             except BaseException:
+                if is_new:
+                    with suppress(OSError):
+                        path.rmdir()
                 os.close(self._lock)
                 raise
 
@@ -201,7 +99,9 @@ class RunDirectory:
             if sys.platform != "win32":
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{self.path} is in use by another process") from None
+            raise InputError(
+                f"{self.path} is in use by another process; wait for it, or name another --out"
+            ) from None
         except OSError:
             pass  # a file system without locks, as some that are shared over a network
 
@@ -253,12 +153,16 @@ class RunDirectory:
 
 def read_manifest(path: Path) -> Manifest:
     """Return the manifest of a run."""
+    there = path / MANIFEST
     with boundary(InputError, f"{path} is not a run directory"):
-        content = (path / MANIFEST).read_bytes()
+        there.stat()
     try:
-        return msgspec.json.decode(content, type=Manifest)
+        manifest = msgspec.json.decode(read_whole(there), type=Manifest)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path / MANIFEST} is not the manifest of a run: {error}") from None
+        raise InputError(f"{there} is not the manifest of a run: {explain(error)}") from None
+    if manifest.schema != SCHEMA:
+        raise InputError(f"{there}: field schema is {manifest.schema}; this version knows {SCHEMA}")
+    return manifest
 
 
 def pretty(record: Any) -> bytes:

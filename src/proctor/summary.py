@@ -7,9 +7,12 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import InputError
+from proctor.journal import read_journal
 from proctor.score import Estimate, Tally, default_ks, estimate
-from proctor.store import RECEIPTS, read_journal, read_manifest
+from proctor.store import RECEIPTS, read_manifest
 from proctor.verdict import OUTCOMES, Bucket, Outcome
+
+SHOWN_UNFIT = 10
 
 
 class Brief(msgspec.Struct, frozen=True):
@@ -17,8 +20,14 @@ class Brief(msgspec.Struct, frozen=True):
 
     task_id: str
     sample: int
+    outcome: Outcome | None
     bucket: Bucket
+    detail: str
     judged: str
+
+    def __post_init__(self) -> None:
+        if OUTCOMES[self.bucket] is not self.outcome:
+            raise ValueError(f"outcome {self.outcome} does not go with bucket {self.bucket}")
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +43,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int]
     buckets: dict[str, int]
     judged: dict[str, int]
+    unfit: dict[str, str] = {}
+    """Tasks that nothing can be judged by, the first ones, and why."""
     pass_at_k: dict[str, Estimate]
     complete: bool
     """Whether every sample of the run has its receipt."""
@@ -54,10 +65,13 @@ def summarize(
     manifest = read_manifest(run_dir)
     buckets: Counter[Bucket] = Counter()
     judged: Counter[str] = Counter()
+    unfit: dict[str, str] = {}
     counts: dict[str, Counter[Outcome | None]] = {}
-    for brief in read_journal(run_dir / RECEIPTS, Brief):
+    for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
         judged[brief.judged] += 1
+        if brief.bucket is Bucket.BENCHMARK and len(unfit) < SHOWN_UNFIT:
+            unfit[brief.task_id] = brief.detail
         counts.setdefault(brief.task_id, Counter())[OUTCOMES[brief.bucket]] += 1
     tallies = [_tally(task_id, count) for task_id, count in sorted(counts.items())]
     samples, unscored = buckets.total(), sum(tally.unscored for tally in tallies)
@@ -76,6 +90,7 @@ def summarize(
         outcomes={outcome: outcomes[outcome] for outcome in Outcome},
         buckets={bucket: buckets[bucket] for bucket in Bucket if buckets[bucket]},
         judged=dict(sorted(judged.items())),
+        unfit=unfit,
         pass_at_k=_estimates(tallies, ks, seed),
         complete=samples == manifest.samples,
         degraded=unscored > 0 or samples != manifest.samples,

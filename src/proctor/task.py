@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from proctor.sandbox import Limits
+from proctor.verdict import Bucket
 
 Compare = str | dict[str, str]
 """A profile of `judge/compare.py` by name, or `{"checker": code}`."""
@@ -82,6 +83,16 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     """Send a call only when the one before is answered: a candidate cannot look ahead."""
 
 
+class WrongSolution(msgspec.Struct, frozen=True, kw_only=True):
+    """A solution that the tests must reject: what they are worth."""
+
+    name: str
+    """What is wrong about it, in a word or two: near miss, lazy."""
+    code: str
+    bucket: Bucket = Bucket.WRONG_ANSWER
+    """Why it is rejected."""
+
+
 class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One question with its tests, limits and reference solution."""
 
@@ -92,6 +103,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     language: str = "python"
     metadata: Metadata = Metadata()
     canonical_solution: str | None = None
+    wrong_solutions: Sequence[WrongSolution] = ()
     limits: Limits = Limits()
 
     @cached_property
@@ -109,6 +121,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Where the tasks were read from: a file, a package."""
     aliases: Mapping[str, str] = {}
     """Other spellings of task ids that samples files use."""
+    places: Mapping[str, str] = {}
+    """Where in the source a task stands, as in `line 3`."""
     beyond: frozenset[str] = frozenset()
     """Ids of tasks that exist but were not asked for; their samples are passed over."""
 
@@ -119,6 +133,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
         for task in self.tasks:
             digest.update(bytes.fromhex(task.sha256))
         return digest.hexdigest()
+
+    def where(self, task_id: str) -> str:
+        """Say where a task stands."""
+        return f"{self.source}, {self.places.get(task_id, task_id)}"
 
     def first(self, count: int) -> "Benchmark":
         """Return the same benchmark with its first tasks only."""

@@ -48,13 +48,14 @@ def test_a_published_benchmark(data: Path, name: str) -> None:
 
 def test_the_table_says_what_is_published() -> None:
     assert {name: source.tasks for name, source in TABLE.items()} == {
+        "basics": 54,
         "humaneval": 164,
         "mbpp": 974,
         "mbpp-sanitized": 427,
     }
     for source in TABLE.values():
         assert len(source.sha256) == 64
-        assert source.url.startswith("https://")
+        assert source.url is None or source.url.startswith("https://")
         assert source.licence
 
 
@@ -97,6 +98,17 @@ def test_the_package_that_carries_it(alone: Path) -> None:
     assert is_pinned(find(TABLE["humaneval"]), TABLE["humaneval"])
 
 
+def test_what_is_our_own_is_always_there(alone: Path) -> None:
+    source = TABLE["basics"]
+    (alone / "folder").mkdir()
+    (alone / "folder" / source.file).touch()
+    own = find(source)
+    assert is_pinned(own, source)
+    assert find(source, alone) == find(source, None, alone / "folder") == own
+    changed = alone / "folder" / source.file
+    assert find(source, changed) == changed
+
+
 def test_nowhere_to_be_found(alone: Path) -> None:
     assert refused("mbpp") == (
         "mbpp: mbpp.jsonl is not on this machine; proctor benchmarks mbpp --download, or --data PATH"
@@ -108,7 +120,7 @@ def test_nowhere_to_be_found(alone: Path) -> None:
 
 def test_nobody_knows_it(alone: Path) -> None:
     assert refused("humanevil") == (
-        "humanevil: no such benchmark or tasks file; known are humaneval, mbpp, mbpp-sanitized"
+        f"humanevil: no such benchmark or tasks file; known are {', '.join(TABLE)}"
     )
     assert refused("x" * 5000).startswith("cannot read xxx")
     assert refused(alone) == f"cannot read {alone}: it is a folder"
@@ -160,12 +172,12 @@ def test_an_empty_file(tmp_path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{}", "line 1: Object missing required field `task_id`"),
-        (b'{"task_id": "a"}', "line 1: Object missing required field `tests`"),
-        (b"[1]", "element 1: Expected `object`, got `int`"),
-        (b'"text"', "line 1: Expected `object`, got `str`"),
+        (b"{}", "line 1: field task_id is missing"),
+        (b'{"task_id": "a"}', "line 1: field tests is missing"),
+        (b"[1]", "element 1: it must be an object, not a whole number"),
+        (b'"text"', "line 1: it must be an object, not a string"),
         (b"nonsense", "line 1: not JSON: invalid character (byte 4)"),
-        (b"\xff\xfe", "line 1: not JSON: invalid character (byte 0)"),
+        (b"\xff\xff", "line 1: not JSON: invalid character (byte 0)"),
     ],
 )
 def test_a_file_of_something_else(tmp_path: Path, content: bytes, said: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from proctor.benchmarks import TABLE, Source, find
 from proctor.benchmarks.download import download
-from proctor.errors import InputError, StoreError
+from proctor.errors import InputError
 
 CONTENT = b'{"task_id": "a"}\n'
 
@@ -87,6 +87,13 @@ def test_a_file_that_does_not_come(publisher: str, tmp_path: Path, name: str) ->
     assert not (tmp_path / "cache").exists()
 
 
+def test_what_is_our_own_is_not_fetched(tmp_path: Path) -> None:
+    said = "^basics: comes with proctor, there is nothing to fetch$"
+    with pytest.raises(InputError, match=said):
+        download(TABLE["basics"], tmp_path)
+    assert not os.listdir(tmp_path)
+
+
 def test_nobody_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot fetch"):
         download(source("http://127.0.0.1:1/x"), tmp_path)
@@ -96,7 +103,7 @@ def test_no_place_to_keep_it(
     publisher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"cannot write .*mbpp.jsonl: Not a directory"):
+    with pytest.raises(InputError, match=r"cannot write .*mbpp.jsonl: Not a directory"):
         download(source(f"{publisher}/a.jsonl"), tmp_path / "file" / "x")
     monkeypatch.delenv("HOME")
     monkeypatch.setattr("pwd.getpwuid", lambda _: {}[_])

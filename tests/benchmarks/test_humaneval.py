@@ -48,8 +48,8 @@ def test_an_expression_as_entry_point(jsonl: Write) -> None:
         ({"test": "def check(:"}, "field test is not Python that defines check(candidate)"),
         ({"test": "x = 1"}, "field test is not Python that defines check(candidate)"),
         ({"entry_point": "f g"}, "field entry_point: 'f g' names no function"),
-        ({"prompt": 3}, "Expected `str`, got `int` - at `$.prompt`"),
-        ({"task_id": None}, "Expected `str`, got `null` - at `$.task_id`"),
+        ({"prompt": 3}, "field prompt must be a string, not a whole number"),
+        ({"task_id": None}, "field task_id must be a string, not null"),
     ],
 )
 def test_what_is_wrong_with_a_row(jsonl: Write, changes: dict[str, Any], said: str) -> None:

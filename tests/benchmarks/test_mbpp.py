@@ -62,8 +62,8 @@ def test_both_formats_in_one_file(jsonl: Write) -> None:
         ({"test_list": ["assert f("]}, "test_list[0] is not a Python assertion or expression"),
         ({"test_setup_code": "def"}, "field test_setup_code or test_imports is not Python"),
         ({"test_imports": ["import"]}, "field test_setup_code or test_imports is not Python"),
-        ({"task_id": "Mbpp/2"}, "Expected `int`, got `str` - at `$.task_id`"),
-        ({"code": None}, "Expected `str`, got `null` - at `$.code`"),
+        ({"task_id": "Mbpp/2"}, "field task_id must be a whole number, not a string"),
+        ({"code": None}, "field code must be a string, not null"),
     ],
 )
 def test_what_is_wrong_with_a_row(jsonl: Write, changes: dict[str, Any], said: str) -> None:

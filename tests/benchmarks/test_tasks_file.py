@@ -11,7 +11,8 @@ import pytest
 from proctor.benchmarks import load
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.errors import InputError
-from proctor.task import Assertions, CallCases, CheckFunction, StdinCases, Task
+from proctor.task import Assertions, CallCases, CheckFunction, StdinCases, Task, UnitTests
+from proctor.verdict import Bucket
 
 Write = Callable[..., Path]
 KINDS: dict[str, dict[str, Any]] = {
@@ -19,6 +20,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "check": {"code": "def check(candidate):\n    assert candidate(1, 2) == 3\n"},
     "calls": {"fn_name": "add", "inputs": [[1, 2], [0, 0]], "outputs": [3, 0]},
     "stdin": {"inputs": ["1 2\n"], "outputs": ["3\n"]},
+    "unittest": {"code": "def test_add():\n    assert add(1, 2) == 3\n"},
 }
 
 
@@ -60,6 +62,7 @@ def refused(write: Write, bad: Any) -> str:
         ("check", CheckFunction),
         ("calls", CallCases),
         ("stdin", StdinCases),
+        ("unittest", UnitTests),
     ],
 )
 def test_every_kind(jsonl: Write, kind: str, record: type) -> None:
@@ -87,18 +90,18 @@ def test_values_come_as_they_are(jsonl: Write) -> None:
     ("changes", "said"),
     [
         ({"task_id": ""}, "task_id is empty"),
-        ({"task_id": 3}, "Expected `str`, got `int` - at `$.task_id`"),
-        ({"prompt": None}, "Expected `str`, got `null` - at `$.prompt`"),
+        ({"task_id": 3}, "field task_id must be a string, not a whole number"),
+        ({"prompt": None}, "field prompt must be a string, not null"),
         ({"language": "cobol"}, "language is 'cobol'; this version knows python"),
         ({"schema": 2}, "schema is 2; this version knows 1"),
         ({"entry_point": "add("}, "entry_point: 'add(' names no function"),
         ({"entry_point": ""}, "entry_point: '' names no function"),
         ({"entry_point": "import os"}, "entry_point: 'import os' names no function"),
-        ({"tests": []}, "Expected `object`, got `array` - at `$.tests`"),
-        ({"tests__kind": "vibes"}, "Invalid value 'vibes' - at `$.tests.kind`"),
+        ({"tests": []}, "field tests must be an object, not an array"),
+        ({"tests__kind": "vibes"}, "field tests.kind cannot be 'vibes'"),
         ({"tests__setup": "def"}, "tests.setup is not Python"),
-        ({"metadata__timeout_s": "3"}, "Expected `float | null`, got `str` - at `$.metadata.timeout_s`"),
-        ({"metadata__denylist": 1}, "Expected `bool`, got `int` - at `$.metadata.denylist`"),
+        ({"metadata__timeout_s": "3"}, "field metadata.timeout_s must be a number or null, not a string"),
+        ({"metadata__denylist": 1}, "field metadata.denylist must be true or false, not a whole number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_task(jsonl: Write, changes: dict[str, Any], said: str) -> None:
@@ -118,6 +121,7 @@ def test_the_longest_and_the_shortest_time(jsonl: Write, seconds: float) -> None
 
 
 NO_CHECK = "tests.code is not Python that defines check(candidate)"
+NO_TESTS = "tests.code is not Python that declares tests, as unittest or pytest have them"
 NO_MEANING = "tests.compare has no meaning here: assertions compare by themselves"
 
 
@@ -130,8 +134,8 @@ NO_MEANING = "tests.compare has no meaning here: assertions compare by themselve
         ("assertions", {"targets": ["# f()"]}, "tests.targets[0] is not a Python assertion or expression"),
         ("assertions", {"targets": ["\0"]}, "tests.targets[0] is not a Python assertion or expression"),
         ("assertions", {"targets": ["(" * 500]}, "tests.targets[0] is not a Python assertion or expression"),
-        ("assertions", {"targets": "f()"}, "Expected `array`, got `str` - at `$.tests.targets`"),
-        ("assertions", {"targets": [1]}, "Expected `str`, got `int` - at `$.tests.targets[0]`"),
+        ("assertions", {"targets": "f()"}, "field tests.targets must be an array, not a string"),
+        ("assertions", {"targets": [1]}, "field tests.targets[0] must be a string, not a whole number"),
         ("assertions", {"compare": "exact"}, NO_MEANING),
         ("check", {"compare": "exact"}, NO_MEANING),
         ("check", {"code": "def"}, NO_CHECK),
@@ -140,14 +144,18 @@ NO_MEANING = "tests.compare has no meaning here: assertions compare by themselve
         ("calls", {"inputs": []}, "tests.inputs is empty"),
         ("calls", {"outputs": [3]}, "tests has 2 inputs but 1 outputs"),
         ("calls", {"kwargs": [{}]}, "tests has 2 inputs but 1 kwargs"),
-        ("calls", {"inputs": [1, 2]}, "Expected `array`, got `int` - at `$.tests.inputs[0]`"),
+        ("calls", {"inputs": [1, 2]}, "field tests.inputs[0] must be an array, not a whole number"),
         ("calls", {"fn_name": "a b"}, "tests.fn_name: 'a b' names no function"),
         ("calls", {"compare_argument": 2}, "tests.compare_argument is 2, but inputs[0] has 2"),
         ("calls", {"compare_argument": -1}, "tests.compare_argument is -1, but inputs[0] has 2"),
         ("calls", {"compare": {"checker": "x"}}, "tests.compare: this version runs no checkers"),
+        ("unittest", {"code": "def"}, NO_TESTS),
+        ("unittest", {"code": ""}, NO_TESTS),
+        ("unittest", {"code": "class A:\n    def check(self): pass"}, NO_TESTS),
+        ("unittest", {"compare": "exact"}, NO_MEANING),
         ("stdin", {"inputs": []}, "tests.inputs is empty"),
         ("stdin", {"outputs": []}, "tests has 1 inputs but 0 outputs"),
-        ("stdin", {"inputs": [3]}, "Expected `str`, got `int` - at `$.tests.inputs[0]`"),
+        ("stdin", {"inputs": [3]}, "field tests.inputs[0] must be a string, not a whole number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_tests(
@@ -171,10 +179,52 @@ def test_a_check_needs_an_entry_point(jsonl: Write) -> None:
     assert refused(jsonl, bad) == "entry_point is missing, and tests of kind check need it"
 
 
-@pytest.mark.parametrize("kind", ["unittest", "program"])
-def test_kinds_that_are_still_to_come(jsonl: Write, kind: str) -> None:
-    said = f"tests.kind is '{kind}'; this version knows assertions, check, calls and stdin"
-    assert refused(jsonl, row(kind, tests__code="x")) == said
+def test_kinds_that_are_still_to_come(jsonl: Write) -> None:
+    assert refused(jsonl, row("program", tests__code="x")) == (
+        "tests.kind is 'program'; this version knows assertions, check, calls, stdin and unittest"
+    )
+
+
+def test_wrong_solutions(jsonl: Write) -> None:
+    given = [{"name": "lazy", "code": "x"}, {"name": "slow", "code": "y", "bucket": "cpu_time"}]
+    (task,) = read(jsonl, row(wrong_solutions=given))
+    assert [(wrong.name, wrong.code, wrong.bucket) for wrong in task.wrong_solutions] == [
+        ("lazy", "x", Bucket.WRONG_ANSWER),
+        ("slow", "y", Bucket.CPU_TIME),
+    ]
+    assert task.sha256 != read(jsonl, row())[0].sha256
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bucket": "passed"}, "wrong_solutions[0].bucket is passed, which rejects nothing"),
+        ({"bucket": "harness"}, "wrong_solutions[0].bucket is harness, which rejects nothing"),
+        ({"bucket": "bad"}, "field wrong_solutions[0].bucket cannot be 'bad'"),
+        ({"code": 3}, "field wrong_solutions[0].code must be a string, not a whole number"),
+    ],
+)
+def test_what_is_wrong_with_a_wrong_solution(
+    jsonl: Write, changes: dict[str, Any], said: str
+) -> None:
+    bad = {"name": "lazy", "code": "x", **changes}
+    assert refused(jsonl, row(wrong_solutions=[bad])) == said
+
+
+def test_tasks_in_toml(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    task = """
+        [[task]]
+        task_id = "demo/1"
+        tests = { kind = "assertions", targets = ["f(1) == 2"] }
+    """
+    path.write_text(task)
+    benchmark = load(str(path))
+    assert (benchmark.name, [task.task_id for task in benchmark.tasks]) == ("mine", ["demo/1"])
+    path.write_text(task + task)
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    assert str(caught.value) == f"{path}, task 2: task_id 'demo/1' stands in task 1 already"
 
 
 def test_nothing_hostile_gets_into_a_message(jsonl: Write) -> None:

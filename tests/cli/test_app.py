@@ -128,7 +128,7 @@ def test_ctrl_c_anywhere_is_130(proctor: Proctor, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("proctor.settings.load_settings", interrupted)
     ran = proctor("benchmarks")
-    assert (ran.status, ran.out, ran.err) == (130, "", "")
+    assert (ran.status, ran.out, ran.complaint) == (130, "", "interrupted")
 
 
 def test_main_is_the_entry_point() -> None:

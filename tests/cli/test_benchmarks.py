@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
+from proctor.benchmarks import TABLE
+
 Proctor = Callable[..., Any]
 
 
 def test_a_list(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--data", data)
     assert (ran.status, ran.err) == (0, "")
-    assert len(ran.out.splitlines()) == 9
+    assert len(ran.out.splitlines()) == 3 * len(TABLE)
+    assert "basics              54 tasks" in ran.out
+    assert "MIT; comes with proctor" in ran.out
     assert "humaneval          164 tasks" in ran.out
     assert str(data / "mbpp" / "sanitized-mbpp.json") in ran.out
     assert "not as published" not in ran.out
@@ -22,7 +26,7 @@ def test_a_list(proctor: Proctor, data: Path) -> None:
 def test_as_json(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--json", "--data", data)
     rows = {row["name"]: row for row in json.loads(ran.out)["benchmarks"]}
-    assert list(rows) == ["humaneval", "mbpp", "mbpp-sanitized"]
+    assert list(rows) == list(TABLE)
     assert all(row["pinned"] is True and row["missing"] is None for row in rows.values())
     (one,) = json.loads(proctor("benchmarks", "mbpp", "--json", "--data", data).out)["benchmarks"]
     assert one == rows["mbpp"]
@@ -48,7 +52,8 @@ def test_a_file_that_is_not_as_published(proctor: Proctor, alone: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["nope"], "nope: no such benchmark; known are humaneval, mbpp, mbpp-sanitized"),
+        (["nope"], f"nope: no such benchmark; known are {', '.join(TABLE)}"),
+        (["basics", "--download"], "basics: comes with proctor, there is nothing to fetch"),
         (["--download"], "--download: name the benchmark to fetch"),
     ],
 )
@@ -72,5 +77,5 @@ def test_bad_settings(proctor: Proctor, alone: Path, monkeypatch: pytest.MonkeyP
     ran = proctor("benchmarks")
     assert (ran.status, ran.complaint) == (
         2,
-        "proctor.toml: Object contains unknown field `colour`",
+        "proctor.toml: field colour is not known",
     )

@@ -178,7 +178,7 @@ def test_ctrl_c_once_finishes_and_saves_what_runs(
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-2:] == [
         "proctor: finishing what runs; Ctrl-C again stops now",
-        "proctor: interrupted; go on with --out run",
+        "proctor: interrupted; the same command with --out run goes on",
     ]
     saved = receipts()
     assert 3 <= len(saved) < TASKS
@@ -210,7 +210,7 @@ def test_ctrl_c_twice_stops_now(files: Path, jsonl: Write, watched: Any) -> None
     out, err = process.communicate(timeout=20)
     assert time.monotonic() - begun < 10
     assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "proctor: interrupted; go on with --out run"
+    assert err.splitlines()[-1] == "proctor: interrupted; the same command with --out run goes on"
     assert "Traceback" not in err
     assert gone(family)
     assert len(receipts()) == 2
@@ -236,7 +236,7 @@ def test_ctrl_c_before_it_begins(files: Path, watched: list[subprocess.Popen[str
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     os.close(ends[0])
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, out, err) == (130, "", "proctor: interrupted\n")
 
 
 def test_two_processes_on_one_folder(files: Path, watched: list[subprocess.Popen[str]]) -> None:
@@ -247,7 +247,9 @@ def test_two_processes_on_one_folder(files: Path, watched: list[subprocess.Popen
     for more in ((), ("--fresh",)):
         second = subprocess.run(command(*SLOW, *more), capture_output=True, text=True, check=False)
         assert second.returncode == 2
-        assert second.stderr.splitlines()[-1] == "proctor: run is in use by another process"
+        assert second.stderr.splitlines()[-1] == (
+            "proctor: run is in use by another process; wait for it, or name another --out"
+        )
     process.send_signal(signal.SIGCONT)
     process.communicate(timeout=60)
     assert process.returncode == 0

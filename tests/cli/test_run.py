@@ -42,8 +42,34 @@ def test_the_reference_is_right(proctor: Proctor, tasks: Path) -> None:
 
 def test_a_wrong_reference_is_not(proctor: Proctor, alone: Path, jsonl: Write) -> None:
     jsonl("tasks.jsonl", [task(1), task(2, "def f(x): return 1")])
-    found = json.loads(proctor("run", "tasks.jsonl", "--model", "reference", "--json").out)
-    assert (found["passed"], found["outcomes"]["assertion_fail"]) == (1, 1)
+    ran = proctor("run", "tasks.jsonl", "--model", "reference", "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, found["passed"], found["unscored"], found["degraded"]) == (1, 1, 1, True)
+    assert list(found["unfit"]) == ["t/2"]
+    assert ran.complaint.startswith(
+        "tasks.jsonl, line 2: canonical_solution fails the task's own tests (wrong_answer: "
+    )
+    assert ran.complaint.endswith("); its samples are unscored")
+
+
+def test_the_suite_that_comes_along(proctor: Proctor) -> None:
+    found = json.loads(proctor("run", "basics", "--model", "reference", "--json").out)
+    assert (found["tasks"], found["passed"], found["degraded"]) == (54, 54, False)
+    assert found["judged"] == {"apart": 49, "together": 5}
+
+
+def test_wrong_solutions_are_all_rejected(proctor: Proctor) -> None:
+    """A near miss and a lazy one of each of the first tasks."""
+    args = ("run", "basics", "--model", "wrong", "--samples", "6", "--out", "run", "--json")
+    found = json.loads(proctor(*args).out)
+    assert (found["samples"], found["passed"], found["unscored"]) == (12, 0, 0)
+    assert found["pass_at_k"]["1"]["value"] == 0.0
+    rows = [json.loads(line) for line in Path("run/completions.jsonl").read_text().splitlines()]
+    assert [row["more"]["wrong_solution"] for row in rows] == ["near miss", "lazy"] * 6
+    said = proctor("run", "humaneval", "--model", "wrong").complaint
+    assert said.endswith(
+        "no wrong_solutions in 164 of 164 tasks, the first of which is HumanEval/0"
+    )
 
 
 def test_the_first_tasks_several_times(proctor: Proctor, tasks: Path) -> None:
@@ -73,7 +99,7 @@ def test_recorded_answers_to_the_first_tasks(proctor: Proctor, tasks: Path, json
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--model", "gpt"], "--model gpt: no such provider; known are reference, recorded:FILE"),
+        (["--model", "gpt"], "--model gpt: no such provider; known are reference, wrong, recorded:FILE"),
         (["--model", "recorded:none.jsonl"], "cannot read none.jsonl: No such file or directory"),
         (["--model", "reference", "--k", "2"], "--k 2: no task has more than 1 samples"),
         (["--model", "reference", "--k", "x"], "--k x: must be whole numbers above 0, as in 1,10,100"),

@@ -69,4 +69,4 @@ def test_classes_nobody_knows(proctor: Proctor) -> None:
 
 
 def test_no_sandbox(proctor: Proctor) -> None:
-    assert proctor("selftest", "--sandbox", "portable", "--python", "/no/python").status == 3
+    assert proctor("selftest", "--sandbox", "portable", "--python", "/no/python").status == 2

@@ -63,6 +63,41 @@ def test_keyword_arguments_and_methods(sandbox):
     assert isinstance(judgement.verdict, Passed)
 
 
+@pytest.mark.parametrize(
+    ("source", "right"),
+    [
+        ("class Solution:\n    def f(self, a): return a\n", True),
+        ("class Base:\n    def f(self, a): return a\nclass Solution(Base): pass\n", True),
+        ("class Solution:\n    def f(self, a): return 0\ndef f(a): return a\n", True),
+        ("class Solution: pass\nf = lambda a: a\n", True),
+        ("class Other:\n    def f(self, a): return a\n", False),
+        ("class Solution:\n    def g(self, a): return a\n", False),
+        ("# Solution\ndef f(a): return a\n", True),
+        ("class Solution:\n    def f(self, a): return a\n)", False),
+    ],
+)
+def test_a_function_may_be_a_method_of_solution(sandbox, source, right):
+    assert isinstance(judged(sandbox, source, [[5]], [5]).verdict, Passed) is right
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "right"),
+    [
+        ([3], "3", True),
+        ([3], "[3]", True),
+        ([[1, 2]], "(1, 2)", True),
+        ([{"1": 2}], "{1: 2}", True),
+        (3, "[3]", False),
+        ([3, 4], "3", False),  # which verl's own comparison takes
+        ([], "None", False),
+        ([[3]], "3", False),
+    ],
+)
+def test_a_profile_may_take_one_value_for_a_list_of_it(sandbox, expected, answer, right):
+    source = f"def f():\n    return {answer}\n"
+    assert passed(judged(sandbox, source, [[]], [expected], compare="verl")) == [right]
+
+
 def test_functions_that_work_in_place_are_judged_by_their_argument(sandbox):
     source = "def f(numbers, flag):\n    numbers.sort()\n"
     judgement = judged(sandbox, source, [[[3, 1, 2], 0]], [[1, 2, 3]], compare_argument=0)

@@ -82,7 +82,7 @@ def tuples(value):
 # Naming a profile
 
 
-@pytest.mark.parametrize("name", ["exact", "tiered", "validator"])
+@pytest.mark.parametrize("name", ["exact", "tiered", "validator", "verl"])
 def test_profiles_are_found_by_name(name):
     assert profile(name, default="float") is PROFILES[name]
     assert profile(f" {name}\n", default="float") is PROFILES[name]
@@ -144,7 +144,7 @@ def test_what_names_no_profile_is_bad_input_that_lists_them(text):
     with pytest.raises(InputError) as raised:
         profile(text, default="exact")
     assert repr(text) in str(raised.value)
-    assert "exact, tiered, validator, float(abs, rel)" in str(raised.value)
+    assert "exact, tiered, validator, verl, float(abs, rel)" in str(raised.value)
 
 
 @every_profile

@@ -3,7 +3,7 @@
 import pytest
 
 from proctor import task as tasks
-from proctor.errors import SandboxError
+from proctor.errors import InputError, SandboxError
 from proctor.judge import Judge
 from proctor.program import Program
 from proctor.sandbox import Limits
@@ -48,11 +48,11 @@ def test_a_program_that_brings_down_two_sandboxes_has_crashed():
     assert judgement.attempts == 2
 
 
-def test_an_interpreter_that_does_not_exist_is_our_trouble():
-    judgement = Judge(Portable("/no/such/python")).judge(TASK, GOOD)
-    assert isinstance(judgement.verdict, Unscored)
+def test_an_interpreter_that_does_not_exist_is_nobodys_verdict():
     stdin = Task(task_id="t", tests=StdinCases(inputs=["1"], outputs=["1"]))
-    assert isinstance(Judge(Portable("/no/such/python")).judge(stdin, GOOD).verdict, Unscored)
+    for task in (TASK, stdin):
+        with pytest.raises(InputError, match="/no/such/python is not a Python"):
+            Judge(Portable("/no/such/python")).judge(task, GOOD)
 
 
 def test_kinds_that_cannot_be_judged_yet_are_nobodys_failure(sandbox):

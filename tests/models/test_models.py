@@ -8,21 +8,25 @@ from proctor.errors import InputError
 from proctor.models import open_model
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
+from proctor.models.wrong import Wrong
 
 
 def test_known_providers() -> None:
     assert isinstance(open_model("reference"), Reference)
+    assert isinstance(open_model("wrong"), Wrong)
     recorded = open_model("recorded:some/samples.jsonl")
     assert isinstance(recorded, Recorded)
     assert recorded.name == "recorded:samples.jsonl"
     assert open_model("recorded:a:b.jsonl").name == "recorded:a:b.jsonl"
 
 
-@pytest.mark.parametrize("name", ["gpt", "", "reference:x", "recorded", "recorded:", ":x", "x:y"])
+@pytest.mark.parametrize(
+    "name", ["gpt", "", "reference:x", "wrong:x", "recorded", "recorded:", ":x", "x:y"]
+)
 def test_unknown_providers(name: str) -> None:
     with pytest.raises(InputError) as caught:
         open_model(name)
-    known = "no such provider; known are reference, recorded:FILE"
+    known = "no such provider; known are reference, wrong, recorded:FILE"
     assert str(caught.value) == f"--model {name}: {known}"
 
 

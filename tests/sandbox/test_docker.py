@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from proctor.errors import InputError, SandboxError
 from proctor.program import Program
+from proctor.receipt import Receipt
 from proctor.sandbox import MIB, Exited, Limits, Signalled, TimedOut, container, seccomp
 from proctor.sandbox.box import Box
 from proctor.sandbox.choose import open_sandbox
@@ -141,6 +142,11 @@ def test_memory_is_limited(docker: Docker) -> None:
     limits = Limits(memory_bytes=200 * MIB)
     execution = docker.run(Program(source="x = bytearray(300 << 20)"), limits)
     assert b"MemoryError" in execution.stderr
+
+
+@pytest.mark.parametrize("model", ["reference", "wrong"])
+def test_the_suite_basics(docker: Docker, strays: Callable[..., list[Receipt]], model: str) -> None:
+    assert strays(docker, model) == []
 
 
 def test_where_namespaces_are_refused_a_container_serves_one_candidate(

@@ -3,7 +3,8 @@
 A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
 of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
 data folder of the settings, a package that carries it, the cache of earlier downloads. Nothing is
-downloaded unless asked for by `proctor benchmarks NAME --download`.
+downloaded unless asked for by `proctor benchmarks NAME --download`. What is our own comes with
+Proctor and is always there.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import msgspec
 
 from proctor.benchmarks import humaneval, mbpp, tasks_file
 from proctor.errors import InputError, boundary
-from proctor.lines import Line, brief, read_lines, sha256_of, spelt_out
+from proctor.lines import Line, brief, is_folder, read_lines, sha256_of, spelt_out
 from proctor.settings import home
 from proctor.task import Benchmark, Task
 
@@ -37,23 +38,34 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     file: str
     """The publisher's file name; `.gz` behind it is fine, too."""
-    url: str
     licence: str
     sha256: str
     """Of the uncompressed content."""
     read: Read
+    url: str | None = None
+    """Where its publisher keeps it; None: it comes with Proctor."""
     package: tuple[str, str] | None = None
     """A Python package that carries the file, and the extra that installs it."""
     alias: Alias = no_alias
     """Other spellings of a task id that samples files use."""
 
 
+OWN_FOLDER = Path(__file__).parent.parent / "data"
 GITHUB = "https://raw.githubusercontent.com"
 HUMAN_EVAL_COMMIT = "6d43fb980f9fee3c892a914eda09951f772ad10d"
 
 TABLE = {
     source.name: source
     for source in (
+        Source(
+            name="basics",
+            summary="54 small tasks of all kinds, easy to hard; needs no download",
+            tasks=54,
+            file="basics.toml",
+            licence="MIT",
+            sha256="8e54742d9dab9521819292389c466863bf0a942279629d94343cb62addfe7286",
+            read=tasks_file.read,
+        ),
         Source(
             name="humaneval",
             summary="164 hand-written functions to complete (Chen et al. 2021)",
@@ -108,8 +120,10 @@ def load(name: str, data: Path | None = None, folder: Path | None = None) -> Ben
 
 def find(source: Source, data: Path | None = None, folder: Path | None = None) -> Path:
     """Return the file of a benchmark, or say where it could come from."""
-    if data is not None and not data.is_dir():
+    if data is not None and not is_folder(data):
         return data
+    if source.url is None:
+        return OWN_FOLDER / source.file
     for place in (folder, _package_folder(source), cache_folder()) if data is None else (data,):
         found = None if place is None else _within(place, source)
         if found is not None:
@@ -134,10 +148,11 @@ def cache_folder() -> Path | None:
 
 
 def _within(place: Path, source: Source) -> Path | None:
-    for folder in (place, place / source.name, place / source.name.partition("-")[0]):
-        for suffix in ("", ".gz", ".zst"):
-            if (folder / (source.file + suffix)).is_file():
-                return folder / (source.file + suffix)
+    with boundary(InputError, f"cannot look for {source.file} in {place}"):
+        for folder in (place, place / source.name, place / source.name.partition("-")[0]):
+            for suffix in ("", ".gz", ".zst"):
+                if (folder / (source.file + suffix)).is_file():
+                    return folder / (source.file + suffix)
     return None
 
 
@@ -160,15 +175,18 @@ def _shape_of(path: Path) -> tuple[Read, Alias]:
 def _load(name: str, path: Path, read: Read, alias: Alias) -> Benchmark:
     """Read tasks and make sure that their ids tell them apart."""
     tasks: list[Task] = []
-    seen: dict[str, int] = {}
+    seen: dict[str, str] = {}
     for line in read_lines(path):
         task = read(line)
+        if spelt_out(task.task_id) != task.task_id:
+            raise line.error(f"task_id {brief(task.task_id)} is no text that UTF-8 can hold")
         if task.task_id in seen:
-            where = f"{line.unit} {seen[task.task_id]}"
-            raise line.error(f"task_id {brief(task.task_id)} stands in {where} already")
-        seen[task.task_id] = line.number
+            raise line.error(
+                f"task_id {brief(task.task_id)} stands in {seen[task.task_id]} already"
+            )
+        seen[task.task_id] = f"{line.unit} {line.number}"
         tasks.append(task)
     if not tasks:
         raise InputError(f"{path}: there are no tasks in it")
     aliases = {other: task.task_id for task in tasks for other in alias(task.task_id)}
-    return Benchmark(name=name, tasks=tasks, source=str(path), aliases=aliases)
+    return Benchmark(name=name, tasks=tasks, source=str(path), aliases=aliases, places=seen)

@@ -6,24 +6,28 @@ import urllib.request
 import zlib
 from http.client import HTTPException
 from pathlib import Path
+from typing import IO, cast
 
 from proctor.benchmarks import Source, cache_folder
-from proctor.errors import InputError, StoreError, boundary
+from proctor.errors import InputError, boundary
+from proctor.lines import bounded
 
-MAX_BYTES = 1 << 30
+MOST = 1 << 30
 TIMEOUT_SECONDS = 60
 
 
 def download(source: Source, folder: Path | None = None) -> Path:
     """Return the path of the file, fetched and checked against its sha256."""
+    if source.url is None:
+        raise InputError(f"{source.name}: comes with proctor, there is nothing to fetch")
     folder = folder or cache_folder()
     if folder is None:
         raise InputError(f"{source.name}: there is no home folder to keep {source.file} in")
     try:
         with urllib.request.urlopen(source.url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
-            content: bytes = answer.read(MAX_BYTES)
-        if source.url.endswith(".gz"):
-            content = gzip.decompress(content)
+            packed = source.url.endswith(".gz")
+            file = cast("IO[bytes]", gzip.GzipFile(fileobj=answer) if packed else answer)
+            content = bounded(source.url, file, MOST)
     except (OSError, EOFError, HTTPException, zlib.error) as error:
         raise InputError(
             f"{source.name}: cannot fetch {source.url}: {error}; "
@@ -35,9 +39,12 @@ def download(source: Source, folder: Path | None = None) -> Path:
             f"{source.name}: {source.url} has sha256 {digest}, not {source.sha256}; not kept"
         )
     place = folder / source.file
-    with boundary(StoreError, f"cannot write {place}"):
+    with boundary(InputError, f"cannot write {place}"):
         place.parent.mkdir(parents=True, exist_ok=True)
         beside = place.with_name(place.name + ".new")
-        beside.write_bytes(content)
-        beside.replace(place)
+        try:
+            beside.write_bytes(content)
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
     return place

@@ -11,6 +11,7 @@ from proctor.extraction.syntax import bound_names, parse
 from proctor.judge.compare import profile
 from proctor.lines import Line, brief
 from proctor.sandbox import Limits
+from proctor.sandbox.inside.unit import declared_tests
 from proctor.task import (
     Assertions,
     CallCases,
@@ -20,7 +21,10 @@ from proctor.task import (
     StdinCases,
     Task,
     Tests,
+    UnitTests,
+    WrongSolution,
 )
+from proctor.verdict import OUTCOMES, Outcome
 
 MAX_TIMEOUT = 30.0
 
@@ -35,6 +39,7 @@ class Row(msgspec.Struct, kw_only=True):
     language: str = "python"
     metadata: Metadata = Metadata()
     canonical_solution: str | None = None
+    wrong_solutions: list[WrongSolution] = []
     schema: int = 1
 
 
@@ -64,6 +69,7 @@ def as_task(row: Row) -> Task:
         language=row.language,
         metadata=row.metadata,
         canonical_solution=row.canonical_solution,
+        wrong_solutions=row.wrong_solutions,
         limits=Limits() if seconds is None else Limits().with_seconds(seconds),
     )
 
@@ -83,7 +89,14 @@ def _trouble(row: Row) -> str | None:
         return f"entry_point: {brief(row.entry_point)} names no function"
     if parse(row.tests.setup) is None:
         return "tests.setup is not Python"
-    return _bad_tests(row)
+    return _bad_wrong_solution(row.wrong_solutions) or _bad_tests(row)
+
+
+def _bad_wrong_solution(solutions: Sequence[WrongSolution]) -> str | None:
+    for index, solution in enumerate(solutions):
+        if OUTCOMES[solution.bucket] in (None, Outcome.PASS):
+            return f"wrong_solutions[{index}].bucket is {solution.bucket}, which rejects nothing"
+    return None
 
 
 def _bad_tests(row: Row) -> str | None:
@@ -96,8 +109,12 @@ def _bad_tests(row: Row) -> str | None:
             return _bad_compare(cases.compare) or _bad_calls(cases)
         case StdinCases() as cases:
             return _bad_compare(cases.compare) or _uneven(cases.inputs, outputs=cases.outputs)
+        case UnitTests(code=code, compare=compare):
+            return _no_compare(compare) or _bad_unit_tests(code)
     kind = type(row.tests).__struct_config__.tag
-    return f"tests.kind is {kind!r}; this version knows assertions, check, calls and stdin"
+    return (
+        f"tests.kind is {kind!r}; this version knows assertions, check, calls, stdin and unittest"
+    )
 
 
 def is_expression(text: str) -> bool:
@@ -141,6 +158,13 @@ def _bad_check(code: str, entry_point: str | None) -> str | None:
     tree = parse(code)
     if tree is None or "check" not in bound_names(tree):
         return "tests.code is not Python that defines check(candidate)"
+    return None
+
+
+def _bad_unit_tests(code: str) -> str | None:
+    tree = parse(code)
+    if tree is None or not declared_tests(tree):
+        return "tests.code is not Python that declares tests, as unittest or pytest have them"
     return None
 
 

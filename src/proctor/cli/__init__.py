@@ -4,40 +4,60 @@ Exit status: 0 done; 1 done but degraded, or a gate said no; 2 bad input; 3 we f
 130 interrupted, resumable.
 """
 
+import os
 import sys
 import traceback
 
 from proctor.errors import ProctorError
 
 MAX_MESSAGE = 8192
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run a command and turn whatever goes wrong into one sentence and an exit status."""
-    from proctor.cli.app import app, misuse  # noqa: PLC0415  a broken installation is a defect
-
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # rather an ugly character than no report
-            stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(standalone_mode=False))
+        from proctor.cli.app import app, misuse  # noqa: PLC0415  a broken one is a defect
+        from proctor.cli.interrupt import terminable  # noqa: PLC0415
+
+        _settle_streams()
+        with terminable():
+            status = app(standalone_mode=False)
+        sys.exit(status)
     except ProctorError as error:
-        _complain(str(error))
+        complain(str(error))
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
-        sys.exit(130)
+        complain("interrupted")
+        sys.exit(INTERRUPTED)
+    except MemoryError:
+        complain("there is no memory left; what was graded is kept")
+        sys.exit(3)
     except Exception as error:  # noqa: BLE001  the last place where anything can be caught
         complaint = misuse(error)
         if complaint is not None:
-            _complain(complaint)
+            complain(complaint)
             sys.exit(2)
         for line in "".join(traceback.format_exception(error)).splitlines():
             _say(line)
-        _complain("this is a defect of Proctor; please report it with the lines above")
+        complain("this is a defect of Proctor; please report it with the lines above")
         sys.exit(3)
 
 
-def _complain(message: str) -> None:
+def _settle_streams() -> None:
+    """See that all three streams are there, so that no file of a run is taken for one of them."""
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004
+        pass
+    os.close(spare)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # rather an ugly character than no report
+            stream.reconfigure(errors="backslashreplace")
+
+
+def complain(message: str) -> None:
+    """Say one sentence on standard error."""
     _say(f"proctor: {message}")
 
 

@@ -1,11 +1,14 @@
 """All commands."""
 
+import os
 from importlib import metadata
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from proctor.cli import INTERRUPTED, complain
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.doctor import doctor
@@ -14,9 +17,44 @@ from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
+from proctor.errors import GIVES_OUT, HostError
+
+NO_THREAD = "can't start new thread"
+"""What Python says when the system refuses another thread; there is no class for it."""
+
+
+class Commands(TyperGroup):
+    """The commands; what Typer has opinions of its own about is kept from it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a host that gives out under it is no defect of ours."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            complain("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # whoever read our output has seen enough
+            _drop_output()
+            raise typer.Exit(HostError.exit_status) from None
+        except (OSError, RuntimeError) as error:
+            number = getattr(error, "errno", None)
+            if number not in GIVES_OUT and str(error) != NO_THREAD:
+                raise
+            _drop_output()
+            why = error.strerror if isinstance(error, OSError) else error
+            raise HostError(f"cannot go on: {why}; what was graded is kept") from error
+
+
+def _drop_output() -> None:
+    """Keep Python from writing once more, at its end, what could not be written."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
 
 app = typer.Typer(
     name="proctor",
+    cls=Commands,
     help="Run code that language models wrote, decide honestly whether it works, "
     "and say how sure that is.",
     invoke_without_command=True,

@@ -38,7 +38,7 @@ def benchmarks(
         return
     for row in rows:
         typer.echo(f"{row['name']:<16} {row['tasks']:>5} tasks  {row['summary']}")
-        typer.echo(f"{'':<16} {row['licence']}; {row['url']}")
+        typer.echo(f"{'':<16} {row['licence']}; {row['url'] or 'comes with proctor'}")
         other = "" if row["pinned"] in (True, None) else "  (not as published)"
         typer.echo(safe(f"{'':<16} {row['file'] or row['missing']}{other}"))
 

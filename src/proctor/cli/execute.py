@@ -24,7 +24,8 @@ def execute(
     preamble: o.PreambleMode = o.Preamble.none,
 ) -> None:
     """Run one program in the sandbox, print what happened as JSON."""
-    from proctor.errors import InputError, boundary  # noqa: PLC0415
+    from proctor.errors import InputError  # noqa: PLC0415
+    from proctor.lines import explain  # noqa: PLC0415
     from proctor.program import BASE_IMPORTS, Program, in_front  # noqa: PLC0415
     from proctor.report.json import render  # noqa: PLC0415
     from proctor.sandbox import Limits  # noqa: PLC0415
@@ -33,9 +34,11 @@ def execute(
     settings = load_settings()
     if language != "python":
         raise InputError(f"--language {language}: this version knows python")
-    source = _read(file)
-    with boundary(InputError, f"cannot read {stdin}"):
-        given = b"" if stdin is None else stdin.read_bytes()
+    try:
+        source = _read(file).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read {file}: {explain(error)}") from None
+    given = b"" if stdin is None else _read(str(stdin))
     if preamble is o.Preamble.base:
         source = in_front(BASE_IMPORTS, source)
     limits = o.limits_for(timeout, memory, settings)(Limits())
@@ -67,12 +70,13 @@ def describe(execution: Any) -> dict[str, Any]:
     }
 
 
-def _read(file: str) -> str:
+def _read(file: str) -> bytes:
+    """Read a file or a pipe."""
     from proctor.errors import InputError, boundary  # noqa: PLC0415
+    from proctor.lines import bounded  # noqa: PLC0415
 
     with boundary(InputError, f"cannot read {file}"):
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8: {error}") from None
+        if file == "-":
+            return bounded("standard input", sys.stdin.buffer)
+        with Path(file).open("rb") as opened:
+            return bounded(file, opened)

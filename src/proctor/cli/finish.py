@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import msgspec
 import typer
 
 from proctor.agreement import Agreement, Recordings, compare, lines
+from proctor.cli import INTERRUPTED, complain
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Bar
 from proctor.evaluation import Plan, evaluate
@@ -17,7 +19,7 @@ from proctor.report import text
 from proctor.sandbox import Sandbox
 from proctor.summary import Summary
 
-DEGRADED, INTERRUPTED = 1, 130
+DEGRADED = 1
 
 
 def finish(
@@ -33,6 +35,8 @@ def finish(
 ) -> None:
     """Run, print, exit."""
     summary = _carry_out(plan, sandbox, out, fresh=fresh)
+    for task_id, why in summary.unfit.items():
+        complain(f"{plan.benchmark.where(task_id)}: {why}; its samples are unscored")
     agreement = None if recorded is None else compare(Path(summary.run_dir), recorded)
     _print(summary, agreement, json=json, show=show)
     too_low = agreement is not None and min_agreement is not None and agreement.rate < min_agreement
@@ -42,14 +46,14 @@ def finish(
 
 def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -> Summary:
     """Run; a first Ctrl-C finishes and saves what runs, a second one stops now."""
-    place = out
+    place, begun = out, False
     interrupt = Interrupt()
     try:
         with Bar() as bar:
 
             def begin(total: int, done: int, path: Path) -> None:
-                nonlocal place
-                place = path
+                nonlocal place, begun
+                place, begun = path, True
                 bar.begin(total, done, path)
                 interrupt.listen()
                 gc.freeze()  # tasks stay to the end and need not be looked at again and again
@@ -64,8 +68,11 @@ def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -
                 watch=bar.watch,
             )
     except KeyboardInterrupt:
-        where = "" if place is None else f"; go on with --out {text.safe(str(place))}"
-        typer.echo(f"proctor: interrupted{where}", err=True)
+        if not begun:
+            raise
+        again = "without --fresh and " if fresh else ""
+        said = f"interrupted; the same command {again}with --out {shlex.quote(str(place))} goes on"
+        complain(said)
         if interrupt.now:
             sys.stderr.flush()
             os._exit(INTERRUPTED)  # threads still wait for candidates, which end with us

@@ -1,30 +1,47 @@
-"""Ctrl-C: once finishes and saves what runs, twice stops now."""
+"""Ctrl-C, or being asked to end: once finishes and saves what runs, twice stops now."""
 
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 NOTICE = b"\nproctor: finishing what runs; Ctrl-C again stops now\n"
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Take being asked to end for Ctrl-C, which ends a command in good order."""
+    before = signal.getsignal(signal.SIGTERM)
+    if before is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Interrupt:
-    """Hears SIGINT in place of Python, from `listen` to `restore`."""
+    """Hears signals in place of Python, from `listen` to `restore`."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
         self.now = False
-        self._before: Any = None
+        self._before: dict[signal.Signals, Any] = {}
 
     def listen(self) -> None:
-        """Begin to hear, unless the process was started deaf to it."""
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            self._before = signal.signal(signal.SIGINT, self._hear)
+        """Begin to hear, unless the process was started deaf to a signal."""
+        for number in SIGNALS:
+            before = signal.getsignal(number)
+            if before is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._hear)
 
     def restore(self) -> None:
-        """Let Python hear it again."""
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        """Let Python hear them again."""
+        for number, before in self._before.items():
+            signal.signal(number, before)
 
     def _hear(self, number: int, frame: object) -> None:
         del number, frame
@@ -32,4 +49,5 @@ class Interrupt:
             self.now = True
             raise KeyboardInterrupt
         self.stop.set()
-        os.write(2, NOTICE)
+        with suppress(OSError):  # there may be nobody who reads it
+            os.write(2, NOTICE)

@@ -19,7 +19,7 @@ from proctor.run import Options
 from proctor.sandbox import Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
-from proctor.settings import Settings, default_workers
+from proctor.settings import MOST_WORKERS, Settings, default_workers
 from proctor.task import Benchmark
 
 DEFAULT_PYTHON = sys.executable
@@ -43,7 +43,10 @@ class Preamble(StrEnum):
 
 
 Ks = Annotated[str, typer.Option("--k", help="Which pass@k to print, as in 1,10,100.")]
-Workers = Annotated[int, typer.Option(min=0, help="Samples graded at once; 0: one a processor.")]
+Workers = Annotated[
+    int,
+    typer.Option(min=0, max=MOST_WORKERS, help="Samples graded at once; 0: one a processor."),
+]
 Out = Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over in an existing run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -65,7 +68,7 @@ Packages = Annotated[
 ]
 CompareName = Annotated[
     str | None,
-    typer.Option("--compare", help="Comparator: exact, tiered, validator, float(abs,rel)."),
+    typer.Option("--compare", help="Comparator: exact, tiered, validator, verl, float(abs,rel)."),
 ]
 MaxTests = Annotated[int | None, typer.Option(min=1, help="Run at most so many cases a task.")]
 EarlyStop = Annotated[bool, typer.Option("--early-stop", help="Stop at the first failed test.")]
@@ -183,6 +186,7 @@ def grading(
         reuse=not no_reuse,
         workers=workers_for(workers, settings, benchmark),
         rules=Rules(early_stop=early_stop, compare=compare, max_tests=max_tests),
+        doubt=benchmark.name not in TABLE,
     )
 
 

@@ -10,7 +10,7 @@ from proctor.cli.finish import finish
 
 def run(
     benchmark: Annotated[str, typer.Argument(help="Benchmark by name, or path of a tasks file.")],
-    model: Annotated[str, typer.Option(help="reference, or recorded:FILE.")],
+    model: Annotated[str, typer.Option(help="reference, wrong or recorded:FILE.")],
     *,
     data: o.Data = None,
     samples: Annotated[int, typer.Option(min=0, help="Take the first so many tasks; 0: all.")] = 0,

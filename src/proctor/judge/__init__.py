@@ -9,7 +9,7 @@ import msgspec
 
 from proctor.errors import InputError, ProctorError
 from proctor.judge import stdin
-from proctor.judge.calls import Calls, question
+from proctor.judge.calls import Calls, called, question
 from proctor.judge.code import CodeJudge
 from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
@@ -142,11 +142,12 @@ class Judge:
 
     def _judge_calls(self, task: Task, program: Program, cases: CallCases) -> Judgement:
         chosen = self._choose([len(repr(given)) for given in cases.inputs])
+        target = task.entry_point or called(cases.fn_name, program)
         questions = [
             question(
                 Case(
                     index=place,
-                    target=task.entry_point or cases.fn_name,
+                    target=target,
                     args=cases.inputs[index],
                     kwargs=cases.kwargs[index] if cases.kwargs else {},
                     expected=cases.outputs[index],

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from proctor.extraction.syntax import bound_names, parse_answer
+from proctor.judge.examination import UnfitError
 from proctor.judge.reduce import Case
 from proctor.judge.stdin import OUT_OF_TIME
 from proctor.judge.supervisor import (
@@ -58,14 +60,21 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     right: bytes | None
 
 
+def called(fn_name: str, program: Program) -> str:
+    """Say how to call a function by its name: as it is, or as the method of a class `Solution`."""
+    tree = parse_answer(program.source) if "Solution" in program.source else None
+    names = bound_names(tree) if tree is not None else set()
+    return f"Solution().{fn_name}" if "Solution" in names and fn_name not in names else fn_name
+
+
 def question(case: Case, argument: int | None = None) -> Question:
     """Encode a case once; it is asked of every sample."""
-    message: dict[str, Any] = {
-        "f": case.target,
-        "a": pack(list(case.args)),
-        "k": pack([list(pair) for pair in case.kwargs.items()]),
-        "w": False,
-    }
+    try:
+        args, kwargs = pack(list(case.args)), pack([list(pair) for pair in case.kwargs.items()])
+    except (CannotCross, TooLarge) as error:
+        said = f"what test {case.index} passes to a candidate cannot be sent"
+        raise UnfitError(f"{said}: {error}") from None
+    message: dict[str, Any] = {"f": case.target, "a": args, "k": kwargs, "w": False}
     if argument is not None:
         message["g"] = argument
     right = None

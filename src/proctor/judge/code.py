@@ -47,7 +47,7 @@ ONE_PROCESS = re.compile(
 """Words of tests that reach into the candidate's process; whether they do, the reference tells."""
 
 
-REMEMBERED = 10_000
+REMEMBERED = 2_000
 """How many tasks' exams are kept: a stream of tasks may have no end."""
 
 
@@ -79,7 +79,7 @@ class CodeJudge:
         self._sandbox = sandbox
         self._early_stop = early_stop
         self._one_at_a_time = one_at_a_time
-        self._exams: OrderedDict[int, _Exam] = OrderedDict()
+        self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.RLock()
 
     def judge(self, task: Task, program: Program) -> Found:
@@ -94,9 +94,9 @@ class CodeJudge:
         return found
 
     def _exam(self, task: Task) -> _Exam:
-        """Look at a task once; it is kept with its exam, so that its id is nobody else's."""
+        """Look at a task once, however often it comes and as however many objects."""
         with self._lock:
-            if id(task) not in self._exams:
+            if task.sha256 not in self._exams:
                 cases = reduce(task)
                 exam = _Exam(
                     task=task,
@@ -106,10 +106,10 @@ class CodeJudge:
                 )
                 if cases is None and ONE_PROCESS.search(_test_text(task)):
                     self._settle_process(exam)
-                self._exams[id(task)] = exam
+                self._exams[task.sha256] = exam
                 if len(self._exams) > REMEMBERED:
                     self._exams.popitem(last=False)
-            return self._exams[id(task)]
+            return self._exams[task.sha256]
 
     def _settle_process(self, exam: _Exam) -> None:
         """Find out with the reference whether a task can be judged apart."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, boundary
-from proctor.lines import MAX_LINE, Line, brief, open_bytes, read_lines, spelt_out
+from proctor.lines import Line, brief, explain, is_folder, read_lines, read_whole, spelt_out
 from proctor.task import Benchmark
 
 LENGTH = ("length", "max_tokens", "max_length")
@@ -42,7 +42,7 @@ class Recorded:
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
             written = row["task_id"]
-            if not isinstance(written, str | int):
+            if not isinstance(written, str | int) or isinstance(written, bool):
                 raise line.error(f"field task_id must be a string, not {_kind(written)}")
             task_id = benchmark.aliases.get(str(written), str(written))
             if task_id in benchmark.beyond:
@@ -86,7 +86,7 @@ class Recorded:
         raise line.error("there is neither a field completion nor a field solution")
 
     def _rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
-        if self._path.is_dir():
+        if is_folder(self._path):
             yield from self._folder_rows()
             return
         for line in read_lines(self._path):
@@ -94,19 +94,21 @@ class Recorded:
 
     def _folder_rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
         """Read `HumanEval_0/0.py` and so on, as EvalPlus writes them."""
-        with boundary(InputError, f"cannot read {self._path}"):
-            folders = sorted(path for path in self._path.iterdir() if path.is_dir())
-        for folder in folders:
-            for file in sorted(folder.glob("*.py"), key=lambda file: (len(file.stem), file.stem)):
-                with open_bytes(file) as opened, boundary(InputError, f"cannot read {file}"):
-                    content = opened.read(MAX_LINE)
-                line = Line(file, 1, content)
+        for folder in filter(is_folder, sorted(_inside(self._path))):
+            files = [file for file in _inside(folder) if file.suffix == ".py"]
+            for file in sorted(files, key=lambda file: (len(file.stem), file.stem)):
+                line = Line(file, 1, read_whole(file))
                 try:
-                    solution = content.decode()
+                    solution = line.text.decode()
                 except UnicodeDecodeError as error:
-                    raise line.error(f"not UTF-8: {error}") from None
+                    raise InputError(f"{file}: {explain(error)}") from None
                 task_id = folder.name.replace("_", "/", 1)
                 yield line, {"task_id": task_id, "solution": solution}
+
+
+def _inside(folder: Path) -> list[Path]:
+    with boundary(InputError, f"cannot read {folder}"):
+        return list(folder.iterdir())
 
 
 def _stop(row: dict[str, Any]) -> StopReason:

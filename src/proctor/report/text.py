@@ -53,6 +53,8 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"  judged: {judged}; sandbox: {summary.sandbox} ({isolated})"
     if summary.degraded:
         yield f"  DEGRADED: {_degraded(summary)}"
+        for task_id, why in summary.unfit.items():
+            yield f"    {safe(task_id)}: {safe(why)}"
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
     yield f"  {safe(summary.run_dir)}"

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -20,12 +20,16 @@ from proctor.sandbox import (
     OutputTooLong,
     SandboxFailed,
     Usage,
+    descriptors,
 )
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
 from proctor.sandbox.inside.frames import MAX_TOTAL
 from proctor.sandbox.scratch import occupied
+
+if TYPE_CHECKING:
+    from proctor.sandbox.place import Place
 
 START_SECONDS = 30.0
 MAX_FILE_BYTES = 100 << 20
@@ -60,29 +64,46 @@ class Box:
         argv: Callable[[Sequence[int]], Sequence[str]],
         bundle: bytes = b"",
         environment: Mapping[str, str] | None = ENVIRONMENT,
+        place: "Place | None" = None,
     ) -> None:
         """Start a keeper: `argv` makes its command line from the descriptors that it inherits.
 
         These are its end of the control socket and a file with a `bundle` of source. None is the
-        environment of this process.
+        environment of this process. The keeper holds its `place`, too, and goes with it.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._place = place
+        try:
+            self.version = self._begin(argv, bundle, environment)
+        except BaseException:
+            self._leave()
+            raise
+        self.keeper = self._process.pid
+        self._others = 0  # processes below the keeper that are no guests
+        self.scratch: str | None = None  # a scratch folder whose size we have to watch
+        self.processors = processors()
+
+    def _begin(
+        self,
+        argv: Callable[[Sequence[int]], Sequence[str]],
+        bundle: bytes,
+        environment: Mapping[str, str] | None,
+    ) -> str:
+        """Start the keeper and return the version of its Python."""
+        ours, theirs = descriptors.socketpair(socket.SOCK_SEQPACKET)
         self.control = Control(ours)
         with theirs, _file(bundle) as source, _file() as errors:
             fds = [theirs.fileno(), source.fileno()]
             self._process = self._launch(argv(fds), fds, errors, environment)
             theirs.close()
             hello = self._answer()
-            if "ready" not in hello.header:
-                self.close()
-                errors.seek(0)
-                said = errors.read(4096).decode("utf-8", "replace").strip()
-                raise SandboxError(f"the box does not start: {said or 'no reason given'}")
-        self.version = str(hello.header["ready"])
-        self.keeper = self._process.pid
-        self._others = 0  # processes below the keeper that are no guests
-        self.scratch: str | None = None  # a scratch folder whose size we have to watch
-        self.processors = processors()
+            if "ready" in hello.header:
+                if self._place is not None:
+                    self._place.hand_over()
+                return str(hello.header["ready"])
+            self.close()
+            errors.seek(0)
+            said = errors.read(4096).decode("utf-8", "replace").strip()
+            raise SandboxError(f"the box does not start: {said or 'no reason given'}")
 
     def _launch(
         self,
@@ -92,15 +113,16 @@ class Box:
         environment: Mapping[str, str] | None,
     ) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=environment,
-                pass_fds=fds,
-                start_new_session=True,
-            )
+            with descriptors.no_forks():
+                return subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env=environment,
+                    pass_fds=[*fds, *([] if self._place is None else [self._place.fd])],
+                    start_new_session=True,
+                )
         except OSError as error:
             self.control.connection.close()
             raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
@@ -142,9 +164,9 @@ class Box:
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
         """Fork a guest and return its outside; without standard input it gets a border."""
-        reading, writing = zip(os.pipe(), os.pipe(), strict=True)
-        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else os.pipe()
-        ours, theirs = socket.socketpair() if program is None else (None, None)
+        reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
+        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
+        ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         order = {
@@ -222,6 +244,12 @@ class Box:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._leave()
+
+    def _leave(self) -> None:
+        place, self._place = self._place, None
+        if place is not None:
+            place.remove()
 
     def _answer(self) -> Answer:
         """Wait for what the keeper says to an order that takes no time; nothing if it hangs."""

@@ -14,10 +14,8 @@ guest reads what every user of the container may read, and the tier says that it
 
 import os
 import platform
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +36,7 @@ from proctor.sandbox.contents import (
     look_at,
     package_folders,
 )
+from proctor.sandbox.place import Place, parent_folder, show_packages
 from proctor.sandbox.warm import Promise, Warm, on_this_host
 
 CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, SETGID, SETUID = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 7
@@ -94,24 +93,20 @@ def open_contained(python: str = sys.executable, packages: Sequence[str] | None 
 
 def contained_box(contents: Contents, means: Means) -> Box:
     """Make folders for a box and start its keeper."""
-    with boundary(SandboxError, "cannot make a scratch folder"):
-        place = Path(tempfile.mkdtemp(prefix="proctor-", dir=_scratch_folders()))
-        place.chmod(0o711)
-        shown = place / "packages"
-        shown.mkdir()
-        for name, path in contents.packages:
-            (shown / name).symlink_to(path)
-    nest = _nest(contents, means, str(place))
-    scratch = f"{place}/scratch"
-    try:
-        box = Box(
-            lambda fds: boot(contents, fds),
-            bundle(contents, nest, [str(shown)]),
-            {**ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch},
-        )
-    except SandboxError:
-        shutil.rmtree(place, ignore_errors=True)
-        raise
+
+    def fill(folder: Path) -> None:
+        folder.chmod(0o711)
+        show_packages(folder / "packages", contents.packages)
+
+    place = Place(fill)
+    nest = _nest(contents, means, str(place.path))
+    scratch = f"{place.path}/scratch"
+    box = Box(
+        lambda fds: boot(contents, fds),
+        bundle(contents, nest, [f"{place.path}/packages"]),
+        {**ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch},
+        place,
+    )
     box.scratch = scratch
     return box
 
@@ -125,7 +120,8 @@ def find_means(interpreter: Interpreter) -> Means:
     needed = CHOWN | SETGID | SETUID
     own_user = os.geteuid() == 0 and rights & needed == needed and _users_exist()
     kept = 0
-    needed_folders = (interpreter.stdlib, *interpreter.sites, _scratch_folders())
+    with boundary(SandboxError, "cannot make a folder for a box"):
+        needed_folders = (interpreter.stdlib, *interpreter.sites, str(parent_folder()))
     if own_user and not all(map(_in_reach, needed_folders)):
         # Landlock goes on to deny what this would allow, so it is of no use without
         kept = (rights & DAC_READ_SEARCH or rights & DAC_OVERRIDE) if abi else 0
@@ -154,11 +150,6 @@ def _users_exist() -> bool:
         )
         for table in (Path(f"/proc/self/{kind}_map").read_text() for kind in ("uid", "gid"))
     )
-
-
-def _scratch_folders() -> str:
-    """Return the folder in which scratch folders are made."""
-    return ENVIRONMENT.get("TMPDIR") or tempfile.gettempdir()
 
 
 def _capabilities() -> int:

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.errors import SandboxError
-from proctor.sandbox import seccomp
+from proctor.errors import InputError, SandboxError, boundary
+from proctor.sandbox import descriptors, seccomp
 from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
@@ -105,12 +105,18 @@ print(json.dumps({"executable": os.path.realpath(sys.executable), "version": sys
 @lru_cache(maxsize=16)
 def look_at(python: str) -> Interpreter:
     """Ask an interpreter about itself."""
+    refusal = f"{python} is not a Python that can run candidates"
+    command = [python, "-I", "-c", ASK]
     try:
-        command = [python, "-I", "-c", ASK]
-        answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
+        with boundary(InputError, refusal), descriptors.no_forks():
+            answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
         return msgspec.json.decode(answer.stdout, type=Interpreter)
-    except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
-        raise SandboxError(f"{python} is not a Python that can run candidates: {error}") from None
+    except subprocess.CalledProcessError as error:
+        raise InputError(f"{refusal}: it ended with status {error.returncode}") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{refusal}: it does not answer") from None
+    except msgspec.DecodeError:
+        raise InputError(f"{refusal}: it does not say what it is") from None
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True):

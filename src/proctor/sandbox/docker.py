@@ -13,19 +13,19 @@ import json
 import secrets
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from proctor.errors import SandboxError, boundary
+from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.container import Image, command, look_into, note, profile, promise
 from proctor.sandbox.contents import Contents, bundle, look_at
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.place import Place
 from proctor.sandbox.sessions import BoxRuns, BoxSession
 from proctor.sandbox.warm import IDLE, Warm
 from proctor.settings import load_settings
@@ -48,15 +48,18 @@ def open_docker(python: str = sys.executable, packages: Sequence[str] | None = N
 
 def docker_box(contents: Contents, image: Image, limits: Limits, *, namespaces: bool) -> Box:
     """Start a container and a keeper in it."""
-    with boundary(SandboxError, "cannot make a folder for a container"):
-        folder = Path(tempfile.mkdtemp(prefix="proctor-"))
+
+    def fill(folder: Path) -> None:
         folder.chmod(0o755)
         (folder / "seccomp.json").write_text(json.dumps(profile()))
+
+    place = Place(fill)
+    folder = str(place.path)
     name = f"proctor-{secrets.token_hex(8)}"
     said, nest = note(contents, namespaces=namespaces)
     how = {
-        "folder": str(folder),
-        "command": command(name, image, str(folder), limits),
+        "folder": folder,
+        "command": command(name, image, folder, limits),
         "note": said,
     }
 
@@ -64,7 +67,8 @@ def docker_box(contents: Contents, image: Image, limits: Limits, *, namespaces: 
         start = [sys.executable, "-s", "-S", "-B", "-c", FERRY, str(Path(__file__).parent)]
         return [*start, json.dumps(how), *map(str, fds)]
 
-    box = Box(argv, bundle(contents, nest, image.interpreter.sites), environment=None)
+    content = bundle(contents, nest, image.interpreter.sites)
+    box = Box(argv, content, environment=None, place=place)
     first = _first_process(name)
     if not _runs(first, image.interpreter.executable):
         box.close()

@@ -5,7 +5,6 @@ the user's processes. What does hold: clocks, output and memory limits, no secre
 environment, no package of the user's in its path, and nothing of it left running or lying about.
 """
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.packages import default_packages, entries, with_versions
+from proctor.sandbox.place import Place, show_packages
 from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
 
 BOOT = """
@@ -28,16 +28,20 @@ sys.path.insert(0, sys.argv.pop(1))
 from inside.folder import Folder
 from inside.keeper import keep
 del sys.path[0]
-import json
-packages = json.loads(sys.argv.pop(2))
-keep(int(sys.argv[1]), Folder(packages))
+keep(int(sys.argv[1]), Folder(sys.argv[2]))
 """
 
 
 def portable_box(python: str, packages: Sequence[tuple[str, str]]) -> Box:
     """Start a keeper without walls."""
+
+    def fill(folder: Path) -> None:
+        (folder / "scratch").mkdir()
+        show_packages(folder / "packages", packages)
+
+    place = Place(fill)
     start = [python, "-s", "-S", "-B", "-c", BOOT, str(Path(__file__).parent)]
-    return Box(lambda fds: [*start, str(fds[0]), json.dumps(packages)])
+    return Box(lambda fds: [*start, str(fds[0]), str(place.path)], place=place)
 
 
 class Portable:

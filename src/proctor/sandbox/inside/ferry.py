@@ -55,9 +55,12 @@ def carry(how: dict[str, Any], control: int, bundle: int) -> int:
         os.closerange(3, 1 << 16)  # or the control socket would never seem closed to the keeper
         return process.wait()
     finally:
-        for name in os.listdir(how["folder"]):
-            os.unlink(f"{how['folder']}/{name}")
-        os.rmdir(how["folder"])
+        try:
+            for name in os.listdir(how["folder"]):
+                os.unlink(f"{how['folder']}/{name}")
+            os.rmdir(how["folder"])
+        except FileNotFoundError:
+            pass  # our supervisor was killed, and somebody swept before us
 
 
 def _await(door: socket.socket, process: "subprocess.Popen[bytes]") -> socket.socket | None:

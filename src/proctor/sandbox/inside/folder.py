@@ -4,7 +4,6 @@ import ctypes
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,28 +11,23 @@ from .nest import Step
 from .remains import empty, end, end_children
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
 class Folder:
     """Guests of the portable tier."""
 
-    def __init__(self, packages: list[tuple[str, str]]) -> None:
-        """Make a scratch folder, and one in which the packages of the list are in sight."""
-        self._place = os.path.realpath(tempfile.mkdtemp(prefix="proctor-"))
+    def __init__(self, place: str) -> None:
+        """Take a place with a scratch folder in it, and one with the packages in sight."""
+        self._place = place
         self.scratch = f"{self._place}/scratch"
-        os.mkdir(self.scratch)
-        os.mkdir(f"{self._place}/packages")
-        for name, path in packages:
-            os.symlink(path, f"{self._place}/packages/{name}")
         sys.path.append(f"{self._place}/packages")
         self._guest = 0
         for number in IGNORED:  # whoever asks us to go closes the control socket
             signal.signal(number, signal.SIG_IGN)
-        if sys.platform == "linux":  # orphans fall to us, and no guest may look at us
-            prctl = ctypes.CDLL(None, use_errno=True).prctl
-            prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        # orphans fall to us, and no guest may look at us
+        _prctl(PR_SET_CHILD_SUBREAPER, 1)
+        _prctl(PR_SET_DUMPABLE, 0)
 
     def fork(self) -> int:
         """Fork a guest."""
@@ -46,6 +40,8 @@ class Folder:
         return (
             *((signal.signal, (number, signal.SIG_DFL)) for number in (*IGNORED, signal.SIGCHLD)),
             (signal.signal, (signal.SIGINT, signal.default_int_handler)),
+            # a keeper that is killed can kill nobody
+            (_prctl, (PR_SET_PDEATHSIG, signal.SIGKILL)),
             (os.chdir, (self.scratch,)),
         )
 
@@ -70,6 +66,11 @@ class Folder:
         """Remove the folders."""
         empty(self._place)
         os.rmdir(self._place)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 def _signal_group(pid: int) -> None:
