@@ -26,7 +26,7 @@ from proctor.completion import Completion
 from proctor.errors import InputError
 from proctor.evaluation import Plan
 from proctor.evaluation import evaluate as _evaluate
-from proctor.models import open_model
+from proctor.models.generated import open_model
 from proctor.models.recorded import Recorded
 from proctor.program import Program
 from proctor.receipt import Receipt

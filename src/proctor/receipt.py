@@ -124,8 +124,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     samples: int
     """How many samples the run has when it is complete."""
-    completions_sha256: str
-    """Digest of all of them in order: a file of the same name may hold other samples."""
+    completions_sha256: str | None
+    """Digest of all of them in order, if they were there before: a file may change."""
+    prompts_sha256: str | None = None
+    """Digest of all prompts in order, if a model is asked."""
     model: str
     sampling: Sampling
     strategy: str = "standard"

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.completion import Completion, Request, Sampling, StopReason
 from proctor.errors import InputError
-from proctor.models import Provider
+from proctor.models.providers import Provider
 from proctor.models.endpoint import Serving
 from proctor.models.openai import OpenAI
 from proctor.prompt import Prompt

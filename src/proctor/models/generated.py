@@ -3,13 +3,18 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
+from queue import Empty, Full, Queue
 
 from proctor.completion import Completion, Request, Sampling
-from proctor.models import Provider
+from proctor.models import Given, given
+from proctor.models.providers import Asked, Provider, open_provider
 from proctor.prompt import Shown, Strategy, render
 from proctor.task import Benchmark
 
 Wanted = Callable[[tuple[str, int]], bool]
+MOMENT_SECONDS = 0.1
+AHEAD = 64
+"""Completions that wait to be graded before no more are taken."""
 
 
 class Generated:
@@ -17,8 +22,8 @@ class Generated:
 
     def __init__(self, provider: Provider, strategy: Strategy, shown: Shown) -> None:
         self.name = provider.name
+        self.strategy: Strategy = strategy
         self._provider = provider
-        self._strategy: Strategy = strategy
         self._shown: Shown = shown
 
     def requests(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Request]:
@@ -26,7 +31,7 @@ class Generated:
         for sample in range(sampling.n_samples):
             for index, task in enumerate(benchmark.tasks):
                 chat = self._provider.chat
-                prompt = render(task, self._strategy, chat=chat, shown=self._shown)
+                prompt = render(task, self.strategy, chat=chat, shown=self._shown)
                 number = f"{index}_s{sample}"
                 yield Request(prompt=prompt, sample=sample, id=number, seed=sampling.seed + sample)
 
@@ -39,13 +44,64 @@ class Generated:
 
     def complete(
         self, benchmark: Benchmark, sampling: Sampling, wanted: Wanted, stop: threading.Event
-    ) -> Iterator[Completion]:
-        """Ask for all samples that are wanted."""
-        requests = self.requests(benchmark, sampling)
-        return self._provider.answer(
-            (request for request in requests if wanted(request.key)), sampling, stop
-        )
+    ) -> Iterator[Completion | None]:
+        """Ask for all samples that are wanted; None comes while there is no answer."""
+        requests = (one for one in self.requests(benchmark, sampling) if wanted(one.key))
+        return awaited(lambda: self._provider.answer(requests, sampling, stop))
 
     def close(self) -> None:
         """Let go of the provider."""
         self._provider.close()
+
+
+def open_model(
+    name: str,
+    asked: Asked | None = None,
+    strategy: Strategy = "standard",
+    shown: Shown = "name+tests",
+) -> Given | Generated:
+    """Return the completions that PROVIDER:NAME or a path means, given or to be asked for."""
+    there = given(name)
+    if there is not None:
+        return there
+    return Generated(open_provider(name, asked or Asked()), strategy, shown)
+
+
+def awaited(ask: Callable[[], Iterator[Completion]]) -> Iterator[Completion | None]:
+    """Yield what comes from a thread of its own, and None for every moment that nothing comes."""
+    answers: Queue[Completion | BaseException | None] = Queue(AHEAD)
+    over = threading.Event()
+
+    def put(item: Completion | BaseException | None) -> None:
+        while not over.is_set():
+            try:
+                answers.put(item, timeout=MOMENT_SECONDS)
+                return
+            except Full:
+                continue
+
+    def listen() -> None:
+        try:
+            for completion in ask():
+                put(completion)
+                if over.is_set():
+                    return
+            put(None)
+        except BaseException as error:  # noqa: BLE001  it is raised where somebody listens
+            put(error)
+
+    threading.Thread(target=listen, name="model", daemon=True).start()
+    try:
+        while True:
+            try:
+                item = answers.get(timeout=MOMENT_SECONDS)
+            except Empty:
+                yield None
+                continue
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        over.set()

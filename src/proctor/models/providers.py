@@ -116,7 +116,7 @@ def open_provider(name: str, asked: Asked) -> Provider:
         provider, rest = _recognise(name), name
     maker = PROVIDERS.get(provider) or _plugged_in(provider)
     if maker is None or not rest:
-        raise InputError(f"--model {name}: no such model; known are {', '.join(KNOWN)}")
+        raise InputError(f"--model {name}: no such provider; known are {', '.join(KNOWN)}")
     return maker(rest, asked)
 
 
