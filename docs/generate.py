@@ -15,13 +15,14 @@ import typer.main
 
 import proctor
 from proctor.benchmarks import TABLE, tasks_file
+from proctor.benchmarks.suites import SUITES
 from proctor.cli.app import app
 from proctor.completion import Completion
 from proctor.drop_in import code_eval, rewards
 from proctor.judge.compare import PROFILES
 from proctor.receipt import Manifest, Receipt
 from proctor.settings import Settings
-from proctor.summary import Summary
+from proctor.summary import SuiteSummary, Summary
 from proctor.verdict import OUTCOMES
 
 HERE = Path(__file__).parent / "reference"
@@ -76,6 +77,7 @@ def formats() -> Iterator[str]:
         ("A line of receipts.jsonl", Receipt),
         ("manifest.json", Manifest),
         ("report.json", Summary),
+        ("What `proctor run A,B --json` prints", SuiteSummary),
         ("proctor.toml", Settings),
     ):
         schema = json.dumps(msgspec.json.schema(kind), indent=1, default=str)
@@ -94,10 +96,14 @@ def benchmarks() -> Iterator[str]:
     yield "# Benchmarks and comparators\n\n| name | tasks | what | licence | sha256 |"
     yield "|---|---|---|---|---|"
     for source in TABLE.values():
-        row = f"| `{source.name}` | {source.tasks} | {source.summary} | {source.licence} "
-        yield row + f"| `{source.sha256[:16]}…` |"
-    yield "\nComparators by name: " + ", ".join(f"`{name}`" for name in PROFILES)
-    yield "and `float(abs, rel)`."
+        row = f"| `{source.name}` | {source.tasks or ''} | {source.summary} | {source.licence} "
+        yield row + (f"| `{source.sha256[:16]}…` |" if source.sha256 else "| |")
+    names = ", ".join(f"`{name}`" for name in PROFILES)
+    yield f"\nComparators by name: {names}"
+    yield "and `float(abs, rel)`, `evalplus(abs)`; [what each accepts](../concepts/comparing.md)."
+    yield "\nSuites, which `proctor run` takes like benchmarks:\n"
+    for name, names in SUITES.items():
+        yield f"- `{name}`: {', '.join(names)}"
 
 
 PAGES = {

@@ -30,8 +30,9 @@ REWARD = partial(trl_reward, timeout_s=2, partial_credit=True)
 def tiny_model() -> tuple[Any, Any]:
     """Make a random model whose words are lines, and its tokenizer."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 
+    set_seed(0)
     words = [END, *LINES, *(row["prompt"] for row in ROWS)]
     lines = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, END))
     lines.pre_tokenizer = pre_tokenizers.Split(Regex(r"[^\n]*\n"), "isolated")

@@ -23,6 +23,7 @@ from proctor.receipt import Manifest, Receipt, receipt_of
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
+from proctor.sandbox.cgroup import PREFIX
 from proctor.sandbox.choose import TIERS, open_sandbox
 from proctor.selftest import traces
 from proctor.task import Assertions, Task, UnitTests
@@ -107,14 +108,17 @@ def open_descriptors() -> set[str]:
 
 
 class Remains:
-    """What a piece of work may leave behind: processes, descriptors, scratch folders."""
+    """What a piece of work may leave behind: processes, descriptors, folders, cgroups."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         boxes = idle_boxes(sandbox)
         keepers = {pid for box in boxes for pid in (box.keeper, box._process.pid)}
         sockets = {str(box.control.connection.fileno()) for box in boxes}
+        groups = [box._group for box in boxes if box._group is not None]
+        alarms = {str(fd) for group in groups for fd in (group.alarm, group._counter)}
         self.processes = descendants(os.getpid()) - keepers
-        self.descriptors = open_descriptors() - sockets
+        self.descriptors = open_descriptors() - sockets - alarms
+        self.cgroups = held_cgroups() - {group._folder for group in groups}
         kept = {Path(box.scratch).parent.name for box in boxes if box.scratch}
         self.folders = set(os.listdir(ENVIRONMENT["TMPDIR"])) - kept
 
@@ -125,10 +129,16 @@ class Remains:
         return f"Remains({vars(self)})"
 
 
+def held_cgroups() -> set[Path]:
+    """Return the cgroups of boxes of this process: it has a descriptor of each."""
+    links = (Path(f"/proc/self/fd/{fd}") for fd in open_descriptors())
+    files = (link.readlink() for link in links if link.is_symlink())
+    return {file.parent for file in files if file.parent.name.startswith(PREFIX)}
+
+
 def idle_boxes(sandbox: Sandbox) -> list[Box]:
     """Return the warm boxes of a tier that keeps any: they are no remains."""
-    pools = [*getattr(sandbox, "_pools", {}).values(), getattr(sandbox, "_examiners", None)]
-    return [box for pool in pools if pool for box in pool._idle]
+    return [box for pool in getattr(sandbox, "_pools", {}).values() for box in pool._idle]
 
 
 @pytest.fixture

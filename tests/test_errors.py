@@ -1,5 +1,7 @@
 """Errors know whose fault they are, and which exit status that is."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,16 @@ def test_boundary_says_what_to_do_then() -> None:
     said = r"^cannot write: Is a directory; use another$"
     with pytest.raises(HostError, match=said), boundary(HostError, "cannot write", "use another"):
         Path("/").write_bytes(b"")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EMFILE, errno.ENOMEM])
+def test_a_host_that_gives_out_is_not_blamed_on_input(number: int) -> None:
+    why = os.strerror(number)
+    said = f"^cannot read x: {why}$"
+    with pytest.raises(HostError, match=said), boundary(InputError, "cannot read x"):
+        raise OSError(number, why)
+    with pytest.raises(SandboxError), boundary(SandboxError, "cannot start"):
+        raise OSError(number, why)
 
 
 def test_boundary_has_words_for_errors_without_a_number() -> None:

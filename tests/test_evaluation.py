@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
 import pytest
 
 from proctor.completion import Completion, Sampling
@@ -17,7 +18,7 @@ from proctor.journal import Key, read_journal
 from proctor.judge import Rules
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
-from proctor.receipt import Manifest, Receipt
+from proctor.receipt import Receipt
 from proctor.run import Options
 from proctor.sandbox import Enforcement, Execution, Limits, Sandbox, SandboxFailed
 from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, REPORT, read_manifest
@@ -148,7 +149,7 @@ def test_another_samples_file_of_the_same_name_is_another_run(
         ({"options": Options(rules=Rules(max_tests=3))}, "max_tests"),
         ({"limits": Limits()}, "limits"),
         ({"sampling": Sampling(seed=1)}, "sampling.seed"),
-        ({"benchmark": Benchmark(name="demo", tasks=TASKS[:1])}, "benchmark_sha256"),
+        ({"benchmark": Benchmark(name="demo", tasks=TASKS[:1])}, "tasks"),
         ({"benchmark": Benchmark(name="other", tasks=TASKS)}, "benchmark"),
     ],
 )
@@ -250,6 +251,70 @@ def test_stop_saves_and_raises_and_the_run_goes_on(
     assert set(seen.values()) == {1}, "no sample was graded twice"
 
 
+class Counted:
+    """A sandbox that counts candidates."""
+
+    def __init__(self, real: Sandbox) -> None:
+        self._real = real
+        self.candidates = 0
+
+    def exchange(self, requests: bytes, limits: Any, role: Any = "candidate") -> Any:
+        self.candidates += role == "candidate"
+        return self._real.exchange(requests, limits, role)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+def test_a_run_that_goes_on_runs_no_program_again(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    same = [{"task_id": task.task_id, "solution": "def f(x): return 1"} for task in TASKS]
+    model = Recorded(jsonl("s.jsonl", [row for row in same for _ in range(8)]))
+    out, stop = tmp_path / "run", threading.Event()
+    counted: Any = Counted(sandbox)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(
+            plan(model, options=Options(workers=1)),
+            counted,
+            out,
+            stop=stop,
+            watch=lambda _: stop.set(),
+        )
+    before = list(read_journal(out / RECEIPTS, Receipt))
+    assert 0 < len(before) < 8
+    assert evaluate(plan(model, options=Options(workers=1)), counted, out).samples == 48
+    receipts = list(read_journal(out / RECEIPTS, Receipt))
+    assert receipts[: len(before)] == before
+    assert counted.candidates == 6
+    assert [one.reused_from for one in receipts] == [None, *[0] * 7] * 6
+    assert {one.bucket for one in receipts} == {Bucket.PASSED, Bucket.WRONG_ANSWER}
+
+
+def test_samples_that_change_under_the_run(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    model = Recorded(jsonl("s.jsonl", rows()))
+
+    def begin(*_: object) -> None:
+        jsonl("s.jsonl", rows()[::-1])
+
+    with pytest.raises(InputError, match=r"^recorded:s.jsonl: it changed while it was graded;"):
+        evaluate(plan(model), sandbox, tmp_path / "run", begin=begin)
+    assert not (tmp_path / "run" / REPORT).exists()
+
+
+def test_tasks_that_nothing_can_be_judged_by(sandbox: Sandbox, tmp_path: Path) -> None:
+    broken = msgspec.structs.replace(TASKS[1], canonical_solution="def f(x): return 0")
+    benchmark = Benchmark(name="demo", tasks=[TASKS[0], broken])
+    for doubt, unscored in ((False, 0), (True, 1)):
+        options = Options(workers=2, doubt=doubt)
+        out = tmp_path / str(doubt)
+        summary = evaluate(plan(benchmark=benchmark, options=options), sandbox, out)
+        assert (summary.passed, summary.unscored, len(summary.unfit)) == (1, unscored, unscored)
+    assert summary.unfit["t1"].startswith("canonical_solution fails the task's own tests (wrong_")
+
+
 def test_a_stop_that_comes_too_late_is_a_finished_run(sandbox: Sandbox, tmp_path: Path) -> None:
     stop = threading.Event()
     benchmark = Benchmark(name="one", tasks=TASKS[:1])
@@ -312,19 +377,19 @@ def test_no_reference_solution(tmp_path: Path) -> None:
 # Where a run goes
 
 
-def test_a_folder_of_its_own(alone: Path, manifest: Callable[..., Manifest]) -> None:
-    one = new_folder(manifest(model="org/model:7b v2"))
+def test_a_folder_of_its_own(alone: Path) -> None:
+    one = new_folder("demo", "org/model:7b v2")
     assert one.parent == Path("runs/demo/org_model_7b_v2")
-    others = {new_folder(manifest(model="org/model:7b v2")) for _ in range(3)}
+    others = {new_folder("demo", "org/model:7b v2") for _ in range(3)}
     assert one not in others
     assert len(others) == 3
     assert all(path.is_dir() for path in others)
 
 
-def test_no_place_for_a_folder(alone: Path, manifest: Callable[..., Manifest]) -> None:
+def test_no_place_for_a_folder(alone: Path) -> None:
     Path("runs").write_text("not a folder")
     with pytest.raises(InputError) as caught:
-        new_folder(manifest())
+        new_folder("demo", "recorded:samples.jsonl")
     said = "cannot create runs/demo/recorded_samples.jsonl: Not a directory; "
     assert str(caught.value) == said + "name another place with --out"
 

@@ -18,12 +18,13 @@ from proctor.receipt import (
     MAX_OUTPUT,
     Manifest,
     Receipt,
+    groups_of,
     how,
     receipt_of,
     versions,
 )
 from proctor.sandbox import Enforcement, Execution, Exited, Limits, Usage
-from proctor.task import Assertions, Task
+from proctor.task import Assertions, ReferenceCases, Task
 from proctor.verdict import Bucket, Failed, Outcome, Passed, Unscored
 from proctor.verdict import TestResult as Result
 
@@ -155,3 +156,19 @@ def test_a_manifest_can_be_read_again(manifest: Make) -> None:
 
 def test_versions_of_what_runs_the_run() -> None:
     assert set(versions()) == {"proctor", "python", "system"}
+
+
+def test_every_part_of_the_tests_has_its_bucket() -> None:
+    tests = ReferenceCases(fn_name="f", inputs=[[1], [2]], groups={"base": 1, "plus": 1, "no": 0})
+    task = Task(task_id="t", entry_point="f", tests=tests)
+    right = Result(index=0, passed=True, group="base")
+    wrong = Result(index=1, passed=False, bucket=Bucket.CPU_TIME, group="plus")
+    assert groups_of(task, Failed(bucket=Bucket.CPU_TIME, tests=[right, wrong])) == {
+        "base": Bucket.PASSED,
+        "plus": Bucket.CPU_TIME,
+        "no": Bucket.PASSED,
+    }
+    for verdict in (Failed(bucket=Bucket.NO_CODE), Unscored(reason="ours")):
+        assert set(groups_of(task, verdict).values()) == {verdict.bucket}
+    other = Task(task_id="t", entry_point="f", tests=Assertions(targets=["f(1)"]))
+    assert groups_of(other, Passed(tests=[right])) == {}

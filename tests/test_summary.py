@@ -129,6 +129,24 @@ def test_the_seed_decides_the_bootstrap(run: Callable[..., Path]) -> None:
     assert first.pass_at_k["1"].value == other.pass_at_k["1"].value
 
 
+def test_parts_count_with_those_before_them(
+    run: Callable[..., Path], receipt: Callable[..., Receipt]
+) -> None:
+    path = run([], samples=5, tasks=2)
+    found = [("a", P, P, P), ("a", W, P, W), ("a", W, W, P), ("b", W, W, W), ("b", H, H, H)]
+    lines = [
+        encode(receipt(n, bucket, task_id=task_id, groups={"base": base, "plus": plus}))
+        for n, (task_id, bucket, base, plus) in enumerate(found)
+    ]
+    (path / RECEIPTS).write_bytes(b"".join(line + b"\n" for line in lines))
+    groups = summarize(path).groups
+    assert list(groups) == ["base", "base+plus"]
+    assert (groups["base"].passed, groups["base+plus"].passed) == (2, 1)
+    assert groups["base"].pass_at_k["1"].value == pytest.approx(1 / 3)
+    assert groups["base+plus"].pass_at_k["1"].value == pytest.approx(1 / 6)
+    assert groups["base"].pass_at_k["1"].unscored == 1
+
+
 def test_a_summary_can_be_read_again(run: Callable[..., Path]) -> None:
     summary = summarize(run([("a", 0, P)]), seconds=1.5)
     assert msgspec.json.decode(encode(summary), type=Summary) == summary

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from proctor.sandbox import Limits
-from proctor.task import Assertions, Benchmark, CallCases, CheckFunction, Metadata, Task
+from proctor.task import (
+    Assertions,
+    Benchmark,
+    CallCases,
+    CheckFunction,
+    Metadata,
+    ReferenceCases,
+    Task,
+)
 
 PLAIN = Task(task_id="a", entry_point="f", tests=Assertions(targets=["f(1) == 2"]))
 NAN = float("nan")
@@ -86,4 +94,28 @@ def test_the_first_tasks_know_of_the_rest() -> None:
     assert [task.task_id for task in first.tasks] == ["a"]
     assert first.beyond == {"b", "c"}
     assert first.aliases == {"A": "a"}
-    assert first.first(5).beyond == frozenset()
+    assert first.first(5).beyond == {"b", "c"}
+
+
+def test_a_time_that_was_asked_for_is_final() -> None:
+    tests = ReferenceCases(fn_name="f", inputs=[[1]], patience=4.0)
+    task = Task(task_id="a", tests=tests)
+    limits = task.limits.with_seconds(1)
+    assert task.limited(limits, final=False).tests == tests
+    assert task.limited(limits, final=True).tests.patience == 0.0
+    assert task.limited(limits, final=True).limits == limits
+    assert PLAIN.limited(limits, final=True).tests == PLAIN.tests
+
+
+def nested(depth: int, value: Any) -> Any:
+    for _ in range(depth):
+        value = {1: value}
+    return value
+
+
+def test_the_digest_of_deep_values_takes_no_time_to_speak_of() -> None:
+    first, second = (
+        Task(task_id="a", tests=ReferenceCases(fn_name="f", inputs=[[nested(60, leaf)]])).sha256
+        for leaf in ((1,), [1])
+    )
+    assert first != second

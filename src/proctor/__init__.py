@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proctor.api import evaluate, execute, grade, grade_many
+    from proctor.benchmarks.contests import process_input_output
     from proctor.drop_in.candidates import (
         EXIT_ASSERTION_FAIL,
         EXIT_ERROR,
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         run_candidate,
         score_code_exec,
     )
-    from proctor.drop_in.rows import process_input_output
     from proctor.drop_in.scores import validate_results
     from proctor.drop_in.text import (
         extract_code,
@@ -39,7 +39,7 @@ _HOMES = {
         "run_candidate",
         "score_code_exec",
     ),
-    "proctor.drop_in.rows": ("process_input_output",),
+    "proctor.benchmarks.contests": ("process_input_output",),
     "proctor.drop_in.scores": ("validate_results",),
     "proctor.drop_in.text": (
         "extract_code",

@@ -61,7 +61,7 @@ def evaluate(
     started = time.monotonic()
     survey = _survey(plan)
     manifest = _manifest(plan, sandbox, survey)
-    path = out or new_folder(manifest)
+    path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
         grader = Grader(sandbox, plan.options)
         done = _graded(path, survey, grader)
@@ -109,10 +109,10 @@ def _survey(plan: Plan) -> _Survey:
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
         counts[completion.task_id] += 1
         digest.update(encode(completion) + b"\n")
-    name, tasks = plan.model.name, plan.benchmark.tasks
+    name, tasks = plan.model.name, plan.benchmark.ids
     if not counts:
         raise InputError(f"{name}: there are no completions in it")
-    missing = [task.task_id for task in tasks if task.task_id not in counts]
+    missing = [task_id for task_id in tasks if task_id not in counts]
     if missing and not plan.partial:
         more = len(missing) - SHOWN_MISSING
         names = ", ".join(missing[:SHOWN_MISSING]) + (f" and {more} more" if more > 0 else "")
@@ -183,7 +183,7 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         strategy=plan.model.strategy if isinstance(plan.model, Generated) else "standard",
         sampling=plan.sampling,
         limits=plan.limits,
-        compare=rules.compare,
+        compare=rules.compare if rules.checker is None else _checker_name(rules.checker),
         early_stop=rules.early_stop,
         max_tests=rules.max_tests,
         extract=options.extract,
@@ -196,10 +196,14 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
     )
 
 
-def new_folder(manifest: Manifest) -> Path:
+def _checker_name(code: str) -> str:
+    return f"checker {hashlib.sha256(code.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def new_folder(benchmark: str, model: str) -> Path:
     """Make the folder of a run that nobody named one for: runs/BENCHMARK/MODEL/TIME."""
-    model = "".join(c if c.isalnum() or c in "._-" else "_" for c in manifest.model)
-    parent = Path("runs") / manifest.benchmark / model
+    parent = Path("runs") / benchmark
+    parent /= "".join(c if c.isalnum() or c in "._-" else "_" for c in model)
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     with boundary(InputError, f"cannot create {parent}", "name another place with --out"):
         parent.mkdir(parents=True, exist_ok=True)

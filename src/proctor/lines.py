@@ -27,6 +27,8 @@ MAX_LINE = 64 << 20
 MAX_DEPTH = 100
 """What is nested deeper could not be sent to a candidate either."""
 MAX_SHOWN = 80
+COMPRESSED = (".gz", ".zst")
+START = 4096
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 ODD = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity")
 """What Python's json writes and msgspec does not read: half a surrogate pair, and no numbers."""
@@ -53,15 +55,17 @@ class Line(NamedTuple):
     text: bytes
     unit: str = "line"
     """What `number` counts: lines, elements of one array, or tables of one name."""
+    place: tuple[int, int] | None = None
+    """Offset and length in the file, where it can be read from anywhere."""
 
     def error(self, what: str) -> InputError:
         """Return an error that says where."""
         return InputError(f"{self.file}, {self.unit} {self.number}: {what}")
 
-    def decode(self, kind: type[Row]) -> Row:
-        """Parse the row as a record."""
+    def decode(self, kind: type[Row], *, constants: bool = False) -> Row:
+        """Parse the row as a record; `constants` are NaN and Infinity, which JSON has not."""
         try:
-            row = _decode(self.text, kind)
+            row = _decode(self.text, kind, constants=constants)
         except (ValueError, RecursionError) as error:
             raise self.error(explain(error)) from None
         if _is_deep(self.text):
@@ -69,7 +73,7 @@ class Line(NamedTuple):
         return row
 
 
-def _decode(text: bytes, kind: type[Row]) -> Row:
+def _decode(text: bytes, kind: type[Row], *, constants: bool) -> Row:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError:
@@ -77,7 +81,7 @@ def _decode(text: bytes, kind: type[Row]) -> Row:
     except msgspec.DecodeError:
         if not ODD.search(text):
             raise
-    return msgspec.convert(json.loads(text, parse_constant=_refuse), kind)
+    return msgspec.convert(json.loads(text, parse_constant=None if constants else _refuse), kind)
 
 
 def _refuse(word: str) -> None:
@@ -166,6 +170,12 @@ def _reading(path: Path) -> Iterator[None]:
         raise InputError(f"cannot read {path}: {error}") from None
 
 
+def read_start(path: Path) -> bytes:
+    """Return how a file begins, white space excepted."""
+    with open_bytes(path) as file, _reading(path):
+        return file.read(START).removeprefix(BOM).lstrip()
+
+
 def read_whole(path: Path, most: int = MAX_LINE) -> bytes:
     """Return the content of a file that has no business to be long."""
     with open_bytes(path) as file, _reading(path):
@@ -206,10 +216,13 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 
 def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:
-    number = 0
+    number = offset = 0
+    plain = path.suffix not in COMPRESSED
     while text := file.readline(MAX_LINE + 1):
         number += 1
-        line = Line(path, number, text.removeprefix(BOM).strip())
+        place = (offset, len(text)) if plain else None
+        line = Line(path, number, text.removeprefix(BOM).strip(), place=place)
+        offset += len(text)
         if len(text) > MAX_LINE:
             raise line.error(f"longer than {MAX_LINE >> 20} MiB")
         if line.text:

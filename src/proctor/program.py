@@ -51,7 +51,9 @@ from itertools import (
     accumulate, chain, combinations, combinations_with_replacement, count, cycle, groupby, islice,
     pairwise, permutations, product, repeat, starmap, takewhile, zip_longest,
 )
-from math import ceil, comb, factorial, floor, gcd, inf, isqrt, lcm, log, log2, pi, prod, sqrt
+from math import (
+    ceil, comb, factorial, floor, gcd, inf, isqrt, lcm, log, log10, log2, pi, prod, sqrt,
+)
 from operator import attrgetter, itemgetter
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import (
@@ -114,10 +116,11 @@ def in_front(text: str, source: str) -> str:
 
 
 def _program(task: Task, source: str, preamble: str) -> Program:
-    """Put the preamble in front, except what would stand in for a missing entry point.
+    """Put the task's preamble and ours in front, but nothing that could answer the task.
 
-    `from math import gcd` must not answer a task that asks for `gcd`.
+    `from math import gcd` must not stand in for a missing `gcd` that a task asks for.
     """
+    preamble = "\n".join(text for text in (preamble, task.preamble) if text)
     provided = bound_names(tree) & entry_names(task) if (tree := outline(preamble)) else set()
     if provided:
         preamble = f"{preamble.rstrip()}\ndel {', '.join(sorted(provided))}"

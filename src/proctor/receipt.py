@@ -15,8 +15,8 @@ from proctor.judge import Judgement
 from proctor.lines import encode
 from proctor.program import Program
 from proctor.sandbox import KIB, Enforcement, Limits, Usage
-from proctor.task import Task
-from proctor.verdict import Bucket, Outcome, TestResult, outcome_of
+from proctor.task import ReferenceCases, Task
+from proctor.verdict import Bucket, Outcome, TestResult, Verdict, decide, outcome_of
 
 MAX_OUTPUT = 8 * KIB
 SCHEMA = 1
@@ -36,6 +36,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     score: float | None
     tests: Sequence[TestResult]
+    groups: Mapping[str, Bucket] = {}
+    """What became of each part of the tests, where a task's tests have parts."""
     judged: str
     """`apart`, or `together` with the tests in one process."""
     notes: Sequence[str] = ()
@@ -72,6 +74,22 @@ def how(extraction: Extraction | NoCode) -> dict[str, str]:
             return {"rule": "none", "reason": reason}
 
 
+def groups_of(task: Task, verdict: Verdict) -> dict[str, Bucket]:
+    """Say what became of each part of a task's tests; of one that was not run, what of the whole.
+
+    A part without any tests has nothing that could fail.
+    """
+    if not isinstance(task.tests, ReferenceCases):
+        return {}
+    found = {}
+    for name, count in task.tests.groups.items():
+        tests = [test for test in verdict.tests if test.group == name]
+        found[name] = decide(tests).bucket if tests else verdict.bucket
+        if not count and verdict.tests:
+            found[name] = Bucket.PASSED
+    return found
+
+
 def receipt_of(
     *,
     task: Task,
@@ -93,14 +111,15 @@ def receipt_of(
         detail=verdict.detail,
         score=verdict.score,
         tests=verdict.tests,
+        groups=groups_of(task, verdict),
         judged=judgement.judged,
-        notes=sorted(judgement.findings.notes & {"asked"}),
+        notes=sorted(judgement.findings.notes & {"asked", "unguarded"}),
         sandbox=enforcement.tier,
         isolated=enforcement.isolated,
         clock=judgement.findings.clock,
         language=task.language,
         toolchain=enforcement.toolchains.get(task.language, ""),
-        limits=task.limits,
+        limits=judgement.limits or task.limits,
         extraction=how(extraction),
         code=code,
         completion_sha256=completion.sha256,
@@ -171,7 +190,8 @@ class Mismatch(NamedTuple):
 def _mismatch(field: str, ours: Any, theirs: Any) -> Mismatch | None:
     if not (isinstance(ours, dict) and isinstance(theirs, dict)):
         return None if ours == theirs else Mismatch(field, ours, theirs)
-    for name in {**ours, **theirs}:
+    # a digest differs, too, if something else does that says more
+    for name in sorted({**ours, **theirs}, key=lambda name: name.endswith("sha256")):
         path = f"{field}.{name}" if field else name
         found = _mismatch(path, ours.get(name), theirs.get(name))
         if found is not None:

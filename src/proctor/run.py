@@ -56,11 +56,11 @@ class Grader:
         """Extract, assemble, execute, judge, and write everything down."""
         if completion.stop is StopReason.ERROR:
             return self._unanswered(task, completion)
-        extraction = self._extraction(task, completion)
+        extraction = extraction_of(task, completion, self._options)
         if isinstance(extraction, NoCode):
             verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
             return self._receipt(task, completion, extraction, None, Judgement(verdict=verdict))
-        program = self._program(task, completion, extraction)
+        program = program_of(task, completion, extraction, self._options)
 
         def run() -> Receipt:
             judgement = self._judge.judge(task, program)
@@ -94,19 +94,6 @@ class Grader:
         judgement = Judgement(verdict=Unscored(reason=why))
         return self._receipt(task, completion, nothing, None, judgement)
 
-    def _extraction(self, task: Task, completion: Completion) -> Extraction | NoCode:
-        if completion.whole or self._options.extract == "never":
-            return Extraction(code=completion.completion, rule="verbatim")
-        truncated = completion.stop is StopReason.LENGTH
-        return extract(completion.completion, task, truncated=truncated)
-
-    def _program(self, task: Task, completion: Completion, extraction: Extraction) -> Program:
-        preamble = BASE_IMPORTS if self._options.preamble == "base" else ""
-        if completion.whole or self._options.extract == "never":
-            text = completion.completion
-            return verbatim(task, text, whole=completion.whole, preamble=preamble)
-        return assemble(task, extraction, preamble=preamble)
-
     def _receipt(
         self,
         task: Task,
@@ -123,6 +110,25 @@ class Grader:
             judgement=judgement,
             enforcement=self._enforcement,
         )
+
+
+def extraction_of(task: Task, completion: Completion, options: Options) -> Extraction | NoCode:
+    """Find the code in a completion, unless it is all code."""
+    if completion.whole or options.extract == "never":
+        return Extraction(code=completion.completion, rule="verbatim")
+    truncated = completion.stop is StopReason.LENGTH
+    return extract(completion.completion, task, truncated=truncated)
+
+
+def program_of(
+    task: Task, completion: Completion, extraction: Extraction, options: Options
+) -> Program:
+    """Make the program that is run for a completion."""
+    preamble = BASE_IMPORTS if options.preamble == "base" else ""
+    if completion.whole or options.extract == "never":
+        text = completion.completion
+        return verbatim(task, text, whole=completion.whole, preamble=preamble)
+    return assemble(task, extraction, preamble=preamble)
 
 
 class Seen:
@@ -192,7 +198,7 @@ def grade_all(
     KeyboardInterrupt does not wait for them.
     """
     stop = stop or threading.Event()
-    tasks = {task.task_id: task for task in benchmark.tasks}
+    find = benchmark.finder()
     running: set[Future[Receipt]] = set()
     done: SimpleQueue[Future[Receipt]] = SimpleQueue()
     patient = True
@@ -212,7 +218,7 @@ def grade_all(
                 break
             if completion is None:
                 continue
-            future = pool.submit(grader.grade, tasks[completion.task_id], completion)
+            future = pool.submit(grader.grade, find(completion.task_id), completion)
             running.add(future)
             future.add_done_callback(done.put)
         while running:

@@ -1,7 +1,7 @@
 """What a run found out, from its manifest and receipts alone."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,6 +12,8 @@ from proctor.score import Estimate, Tally, default_ks, estimate
 from proctor.store import RECEIPTS, read_manifest
 from proctor.verdict import OUTCOMES, Bucket, Outcome
 
+Counts = dict[str, Counter[Outcome | None]]
+"""Task → what became of its samples."""
 SHOWN_UNFIT = 10
 
 
@@ -24,10 +26,18 @@ class Brief(msgspec.Struct, frozen=True):
     bucket: Bucket
     detail: str
     judged: str
+    groups: dict[str, Bucket] = {}
 
     def __post_init__(self) -> None:
         if OUTCOMES[self.bucket] is not self.outcome:
             raise ValueError(f"outcome {self.outcome} does not go with bucket {self.bucket}")
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a run for one part of the tests, all parts before it included."""
+
+    passed: int
+    pass_at_k: dict[str, Estimate]
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +56,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     unfit: dict[str, str] = {}
     """Tasks that nothing can be judged by, the first ones, and why."""
     pass_at_k: dict[str, Estimate]
+    groups: dict[str, Part] = {}
+    """The same for parts of the tests, as `base` and `base+plus`, where there are any."""
     complete: bool
     """Whether every sample of the run has its receipt."""
     degraded: bool
@@ -58,6 +70,28 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
 
 
+class SuiteSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of several runs that belong together."""
+
+    suite: str
+    model: str
+    benchmarks: dict[str, Summary]
+    """Those of each, by name."""
+    tasks: int
+    samples: int
+    passed: int
+    unscored: int
+    outcomes: dict[str, int]
+    pass_at_k: dict[str, Estimate]
+    """Over the tasks of all of them together, each of which counts the same."""
+    complete: bool
+    degraded: bool
+    run_dir: str
+    """The folder that has one for each of them."""
+    seconds: float | None = None
+    schema: int = 1
+
+
 def summarize(
     run_dir: Path, *, ks: Sequence[int] = (), seed: int = 0, seconds: float | None = None
 ) -> Summary:
@@ -66,20 +100,24 @@ def summarize(
     buckets: Counter[Bucket] = Counter()
     judged: Counter[str] = Counter()
     unfit: dict[str, str] = {}
-    counts: dict[str, Counter[Outcome | None]] = {}
+    counts: Counts = {}
+    parts: dict[str, Counts] = {}
     for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
         judged[brief.judged] += 1
         if brief.bucket is Bucket.BENCHMARK and len(unfit) < SHOWN_UNFIT:
             unfit[brief.task_id] = brief.detail
-        counts.setdefault(brief.task_id, Counter())[OUTCOMES[brief.bucket]] += 1
-    tallies = [_tally(task_id, count) for task_id, count in sorted(counts.items())]
+        _count(counts, brief.task_id, brief.outcome)
+        for name, outcome in _outcomes(brief):
+            _count(parts.setdefault(name, {}), brief.task_id, outcome)
+    tallies = _tallies(counts)
     samples, unscored = buckets.total(), sum(tally.unscored for tally in tallies)
     outcomes: Counter[Outcome] = Counter()
     for bucket, number in buckets.items():
         outcome = OUTCOMES[bucket]
         if outcome is not None:
             outcomes[outcome] += number
+    pass_at_k = _estimates(tallies, ks, seed)
     return Summary(
         benchmark=manifest.benchmark,
         model=manifest.model,
@@ -91,7 +129,8 @@ def summarize(
         buckets={bucket: buckets[bucket] for bucket in Bucket if buckets[bucket]},
         judged=dict(sorted(judged.items())),
         unfit=unfit,
-        pass_at_k=_estimates(tallies, ks, seed),
+        pass_at_k=pass_at_k,
+        groups={name: _part(_tallies(part), pass_at_k, seed) for name, part in parts.items()},
         complete=samples == manifest.samples,
         degraded=unscored > 0 or samples != manifest.samples,
         sandbox=manifest.enforcement.tier,
@@ -99,6 +138,56 @@ def summarize(
         run_dir=str(run_dir),
         seconds=seconds,
     )
+
+
+def summarize_suite(
+    suite: str, folder: Path, parts: Sequence[Summary], *, ks: Sequence[int] = (), seed: int = 0
+) -> SuiteSummary:
+    """Sum up runs; how long they took is what each says."""
+    counts: Counts = {}
+    for place, part in enumerate(parts):
+        for brief in read_journal(Path(part.run_dir) / RECEIPTS, Brief):
+            _count(counts, f"{place} {brief.task_id}", brief.outcome)
+    return SuiteSummary(
+        suite=suite,
+        model=parts[0].model,
+        benchmarks={part.benchmark: part for part in parts},
+        tasks=len(counts),
+        samples=sum(part.samples for part in parts),
+        passed=sum(part.passed for part in parts),
+        unscored=sum(part.unscored for part in parts),
+        outcomes={outcome: sum(part.outcomes[outcome] for part in parts) for outcome in Outcome},
+        pass_at_k=_estimates(_tallies(counts), ks, seed),
+        complete=all(part.complete for part in parts),
+        degraded=any(part.degraded for part in parts),
+        run_dir=str(folder),
+        seconds=round(sum(part.seconds or 0.0 for part in parts), 3),
+    )
+
+
+def _count(counts: Counts, task_id: str, outcome: Outcome | None) -> None:
+    counts.setdefault(task_id, Counter())[outcome] += 1
+
+
+def _outcomes(brief: Brief) -> Iterator[tuple[str, Outcome | None]]:
+    """Yield what became of each part of the tests together with those before it."""
+    name = ""
+    outcome: Outcome | None = Outcome.PASS
+    for group, bucket in brief.groups.items():
+        name = f"{name}+{group}" if name else group
+        outcome = OUTCOMES[bucket] if outcome is Outcome.PASS else outcome
+        yield name, outcome
+
+
+def _part(tallies: Sequence[Tally], ks: Iterable[str], seed: int) -> Part:
+    return Part(
+        passed=sum(tally.passed for tally in tallies),
+        pass_at_k={k: estimate(tallies, int(k), seed=seed) for k in ks},
+    )
+
+
+def _tallies(counts: Counts) -> list[Tally]:
+    return [_tally(task_id, count) for task_id, count in sorted(counts.items())]
 
 
 def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:

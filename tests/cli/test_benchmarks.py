@@ -16,9 +16,10 @@ def test_a_list(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--data", data)
     assert (ran.status, ran.err) == (0, "")
     assert len(ran.out.splitlines()) == 3 * len(TABLE)
-    assert "basics              54 tasks" in ran.out
+    assert "basics                        54 tasks" in ran.out
     assert "MIT; comes with proctor" in ran.out
-    assert "humaneval          164 tasks" in ran.out
+    assert "humaneval                    164 tasks" in ran.out
+    assert "deepcoder                      ? tasks" in ran.out
     assert str(data / "mbpp" / "sanitized-mbpp.json") in ran.out
     assert "not as published" not in ran.out
 
@@ -27,7 +28,10 @@ def test_as_json(proctor: Proctor, data: Path) -> None:
     ran = proctor("benchmarks", "--json", "--data", data)
     rows = {row["name"]: row for row in json.loads(ran.out)["benchmarks"]}
     assert list(rows) == list(TABLE)
-    assert all(row["pinned"] is True and row["missing"] is None for row in rows.values())
+    pinned = [name for name, source in TABLE.items() if source.sha256]
+    assert all(rows[name]["pinned"] is True for name in pinned)
+    assert all(rows[name]["missing"] is None for name in pinned)
+    assert rows["livecodebench"]["missing"].startswith("--data")
     (one,) = json.loads(proctor("benchmarks", "mbpp", "--json", "--data", data).out)["benchmarks"]
     assert one == rows["mbpp"]
 
@@ -55,6 +59,14 @@ def test_a_file_that_is_not_as_published(proctor: Proctor, alone: Path) -> None:
         (["nope"], f"nope: no such benchmark; known are {', '.join(TABLE)}"),
         (["basics", "--download"], "basics: comes with proctor, there is nothing to fetch"),
         (["--download"], "--download: name the benchmark to fetch"),
+        (
+            ["livecodebench", "--download"],
+            (
+                "livecodebench: there is no digest to check a download by; get it from "
+                "https://huggingface.co/datasets/livecodebench/code_generation_lite "
+                "and name it by --data"
+            ),
+        ),
     ],
 )
 def test_bad_input(proctor: Proctor, args: list[str], said: str) -> None:

@@ -143,3 +143,82 @@ def test_empty_answers_are_worth_nothing(proctor: Proctor, data: Path, jsonl: Wr
     args = ("run", "humaneval", "--data", data, "--model", f"recorded:{jsonl('s.jsonl', rows)}")
     found = json.loads(proctor(*args, "--samples", "10", "--json").out)
     assert (found["samples"], found["passed"], found["unscored"]) == (10, 0, 0)
+
+
+@pytest.fixture
+def two(alone: Path, jsonl: Write) -> str:
+    """Write two tasks files; the second has a task whose own reference fails."""
+    jsonl("one.jsonl", [task(n) for n in range(5)])
+    jsonl("two.jsonl", [task(0), task(1, "def f(x): return 0")])
+    return "one.jsonl,two.jsonl"
+
+
+def test_several_benchmarks_have_one_summary(proctor: Proctor, two: str) -> None:
+    ran = proctor("run", two, "--model", "reference", "--n-samples", "2", "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, len(ran.out.splitlines())) == (1, 1)
+    assert (found["suite"], found["model"]) == (two, "reference")
+    assert (found["tasks"], found["samples"], found["passed"], found["unscored"]) == (7, 14, 12, 2)
+    assert found["outcomes"]["pass"] == 12
+    assert (found["complete"], found["degraded"]) == (True, True)
+    one = found["pass_at_k"]["1"]
+    assert (one["value"], one["tasks"], one["left_out"]) == (1.0, 6, 1)
+    assert "two.jsonl, line 2" in ran.complaint
+    folder = Path(found["run_dir"])
+    assert folder.parent == Path("runs/one.jsonl_two.jsonl/reference")
+    assert list(found["benchmarks"]) == ["one", "two"]
+    for name, part in found["benchmarks"].items():
+        assert part["run_dir"] == str(folder / name)
+        alone = json.loads(proctor("report", folder / name, "--json").out)
+        assert {**part, "seconds": None} == {**alone, "seconds": None}
+
+
+def test_several_benchmarks_as_text(proctor: Proctor, two: str) -> None:
+    ran = proctor("run", two, "--model", "reference", "--out", "both")
+    assert ran.status == 1
+    agree = "(exact binomial: all tasks agree)"
+    assert ran.out.splitlines()[:8] == [
+        "one.jsonl,two.jsonl · reference",
+        "",
+        f"  pass@1    one          100.0 %  [47.8, 100.0]  {agree}",
+        "            two          100.0 %  (no interval: 1 tasks, fewer than 5), 1 tasks left out",
+        f"            all 7 tasks  100.0 %  [54.1, 100.0]  {agree}, 1 tasks left out",
+        "",
+        "  6 of 7 samples passed, 7 tasks",
+        "  DEGRADED: two: 1 samples are unscored, not wrong",
+    ]
+    assert ran.out.endswith("  both\n")
+
+
+def test_several_benchmarks_go_on_where_they_stopped(proctor: Proctor, two: str) -> None:
+    args = ("run", two, "--model", "reference", "--out", "both", "--json")
+    first = json.loads(proctor(*args).out)
+    receipts = Path("both/two/receipts.jsonl")
+    kept = receipts.read_text().splitlines(keepends=True)
+    receipts.write_text(kept[0])
+    again = json.loads(proctor(*args).out)
+    assert receipts.read_text().splitlines()[0] + "\n" == kept[0]
+    assert again["pass_at_k"] == first["pass_at_k"]
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "said"),
+    [
+        ("one.jsonl,none", (), "none: no such benchmark or tasks file; known are "),
+        ("one.jsonl,sub/one.jsonl", (), "one.jsonl,sub/one.jsonl: two of them are called one"),
+        (
+            "humaneval,mbpp",
+            ("--data", "one.jsonl"),
+            "--data one.jsonl: must be a folder, since several benchmarks are asked for",
+        ),
+        ("one.jsonl,two.jsonl", ("--k", "3"), "--k 3: no task has more than 1 samples"),
+    ],
+)
+def test_what_is_wrong_with_several(
+    proctor: Proctor, two: str, name: str, flags: tuple[str, ...], said: str
+) -> None:
+    Path("sub").mkdir()
+    Path("sub/one.jsonl").write_text(Path("one.jsonl").read_text())
+    ran = proctor("run", name, "--model", "reference", *flags)
+    assert ran.status == 2
+    assert ran.complaint.startswith(said)

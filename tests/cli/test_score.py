@@ -441,3 +441,61 @@ def test_paths_that_are_no_text(files: Path) -> None:
         assert json.loads(ran.stdout)["model"] == "recorded:s\\udcff.jsonl"
         assert json.loads(ran.stdout)["run_dir"] == "r\\udcfe"
     assert os.path.isdir(b"r\xfe")  # noqa: PTH112
+
+
+# Comparing
+
+
+@pytest.fixture
+def pairs(alone: Path, jsonl: Write) -> Path:
+    """Make a task that asks for any two numbers with a sum, and an answer that is not expected."""
+    tests = {"kind": "stdin", "inputs": ["5", "9"], "outputs": ["2 3", "4 5"]}
+    jsonl("pairs.jsonl", [{"task_id": "pair", "tests": tests}])
+    return jsonl("s.jsonl", [{"task_id": "pair", "solution": "n = int(input())\nprint(1, n - 1)"}])
+
+
+CHECKER = "def check(input, expected, got):\n    return sum(map(int, got.split())) == int(input)\n"
+PAIRS = ("score", "pairs.jsonl", "--completions", "s.jsonl", "--json")
+
+
+def test_a_checker_from_a_file(proctor: Proctor, pairs: Path, alone: Path) -> None:
+    (alone / "checker.py").write_text(CHECKER)
+    assert json.loads(proctor(*PAIRS, "--out", "a").out)["passed"] == 0
+    ran = proctor(*PAIRS, "--compare", "checker:checker.py", "--out", "b")
+    assert json.loads(ran.out)["passed"] == 1
+    manifest = json.loads((alone / "b" / "manifest.json").read_text())
+    assert re.fullmatch("checker [0-9a-f]{64}", manifest["compare"])
+    (alone / "checker.py").write_text(CHECKER + "\n# other\n")
+    again = proctor(*PAIRS, "--compare", "checker:checker.py", "--out", "b")
+    assert (again.status, "compare" in again.complaint) == (2, True), "another checker, another run"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "--compare checker:c.py: No such file or directory"),
+        (b"def chek(): pass", "--compare checker:c.py: is not Python that defines check(input, expected, got)"),
+        (b"\xff", "--compare checker:c.py: not UTF-8"),
+    ],
+)  # fmt: skip
+def test_bad_checkers(
+    proctor: Proctor, pairs: Path, alone: Path, content: bytes | None, said: str
+) -> None:
+    if content is not None:
+        (alone / "c.py").write_bytes(content)
+    ran = proctor(*PAIRS, "--compare", "checker:c.py")
+    assert ran.status == 2
+    assert ran.complaint.startswith(said)
+
+
+def test_at_most_so_many_cases_and_no_further_than_the_first_failure(
+    proctor: Proctor, pairs: Path, alone: Path
+) -> None:
+    def tests(out: str, *args: object) -> list[int]:
+        proctor(*PAIRS, "--out", out, *args)
+        (line,) = (alone / out / "receipts.jsonl").read_text().splitlines()
+        return [test["index"] for test in json.loads(line)["tests"]]
+
+    assert tests("all") == [0, 1]
+    assert tests("one", "--max-tests", 1) == [0]
+    assert tests("early", "--early-stop") == [0]

@@ -15,12 +15,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import InputError
-from proctor.judge.compare import PROFILES, Profile, profile
+from proctor.judge.compare import KNOWN, PROFILES, Profile, profile
 
 EXACT, TIERED, VALIDATOR = PROFILES["exact"], PROFILES["tiered"], PROFILES["validator"]
 FLOAT = profile("float", default="exact")
-ALL = [EXACT, TIERED, VALIDATOR, FLOAT, profile("float(0.5, 0.1)", default="exact")]
-every_profile = pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
+LCB, VERL = PROFILES["lcb"], PROFILES["verl"]
+UNORDERED, SORTED = PROFILES["unordered_lines"], PROFILES["sorted_tokens"]
+IN_ORDER = [EXACT, TIERED, VALIDATOR, FLOAT, profile("float(0.5, 0.1)", default="exact"), LCB, VERL]
+ALL = [*IN_ORDER, UNORDERED, SORTED]
+STRICT = [rule for rule in IN_ORDER if rule is not VERL]
+
+
+def each(rules):
+    return pytest.mark.parametrize("rule", rules, ids=lambda rule: rule.name)
+
+
+every_profile = each(ALL)
 
 SPACES = st.text(" \t\n\r", max_size=3)
 WORDS = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
@@ -82,7 +92,7 @@ def tuples(value):
 # Naming a profile
 
 
-@pytest.mark.parametrize("name", ["exact", "tiered", "validator", "verl"])
+@pytest.mark.parametrize("name", PROFILES)
 def test_profiles_are_found_by_name(name):
     assert profile(name, default="float") is PROFILES[name]
     assert profile(f" {name}\n", default="float") is PROFILES[name]
@@ -144,7 +154,7 @@ def test_what_names_no_profile_is_bad_input_that_lists_them(text):
     with pytest.raises(InputError) as raised:
         profile(text, default="exact")
     assert repr(text) in str(raised.value)
-    assert "exact, tiered, validator, verl, float(abs, rel)" in str(raised.value)
+    assert KNOWN in str(raised.value)
 
 
 @every_profile
@@ -165,7 +175,7 @@ def test_text_is_as_expected_when_it_is_the_expected_text(rule, text):
     assert rule.text(text, text)
 
 
-@pytest.mark.parametrize("rule", ALL[1:], ids=lambda rule: rule.name)
+@each([rule for rule in ALL if rule is not EXACT])
 @given(text=st.text(), space=SPACES)
 def test_whitespace_at_the_end_never_matters_but_to_exact(rule, text, space):
     assert rule.text(text, text + space)
@@ -210,7 +220,7 @@ def test_no_token_may_be_missing_or_too_many(rule, words, data):
     assert not rule.text(" ".join(fewer), " ".join(words))
 
 
-@pytest.mark.parametrize("rule", ALL[:3], ids=lambda rule: rule.name)
+@each([EXACT, TIERED, VALIDATOR, LCB, VERL, UNORDERED, SORTED])
 @given(st.one_of(st.text(), NUMERALS), st.one_of(st.text(), NUMERALS))
 def test_comparison_of_text_is_symmetric(rule, one, other):
     assert rule.text(one, other) == rule.text(other, one)
@@ -252,7 +262,69 @@ PEERS_ACCEPT = [
 @every_profile
 @pytest.mark.parametrize(("expected", "got"), PEERS_ACCEPT)
 def test_mistakes_of_others_are_not_ours(rule, expected, got):
-    assert not rule.text(expected, got)
+    any_order = sorted(expected.split()) == sorted(got.split())
+    assert rule.text(expected, got) is (
+        any_order and rule in (UNORDERED, SORTED) and (rule is SORTED or "\n" in expected)
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "accepted"),
+    [
+        ("1\n2\n", "  1 \n2\n\n\n", True),
+        ("1.0 2", "1 2.000", True),  # numbers that are equal
+        ("1e2", "100", True),
+        ("0.3", "0.30000000000000004", False),  # but no tolerance
+        ("1 2", "1  2", True),  # numbers again, whatever is between them
+        ("a b", "a  b", False),
+        ("a 1.0", "a 1", False),  # all of a line are numbers, or all is as written
+        ("1 2", "1\n2", False),
+        ("1\n2", "1 2", False),
+        ("1\n\n2", "1\n2", False),
+        ("", "\n", True),
+        ("nan", "NaN", False),
+        ("1_000", "1000", False),
+        ("yes\n1.0\nno", "yes\n1\nno", True),
+    ],
+)
+def test_lcb(expected, got, accepted):
+    assert LCB.text(expected, got) is accepted
+
+
+@given(st.lists(WORDS, max_size=5), st.lists(WORDS, max_size=5))
+def test_lcb_never_takes_what_tiered_does_not(one, other):
+    first, second = "\n".join(one), "\n".join(other)
+    assert not LCB.text(first, second) or TIERED.text(first, second)
+
+
+@given(st.text(), st.text())
+def test_verl_compares_text_as_tiered_does(expected, got):
+    assert VERL.text(expected, got) is TIERED.text(expected, got)
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=3), max_size=5), st.randoms())
+def test_unordered_lines_takes_lines_in_any_order_and_no_others(lines, random):
+    expected = "\n".join(" ".join(line) for line in lines)
+    shuffled = [*lines]
+    random.shuffle(shuffled)
+    got = "\n\n".join("  ".join(line) for line in shuffled) + "\n"
+    assert UNORDERED.text(expected, got)
+    assert SORTED.text(expected, got)
+    assert not UNORDERED.text(expected, got + "more")
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), st.randoms())
+def test_sorted_tokens_takes_tokens_in_any_order_as_often_as_they_are(words, random):
+    shuffled = [*words]
+    random.shuffle(shuffled)
+    assert SORTED.text(" ".join(words), "\n".join(shuffled))
+    assert not SORTED.text(" ".join(words), " ".join([*shuffled, words[0]]))
+    assert not SORTED.text(" ".join([*words, words[0]]), " ".join(shuffled))
+
+
+def test_a_line_is_more_than_its_tokens():
+    assert not UNORDERED.text("1 2\n3 4", "3 4\n2 1")
+    assert SORTED.text("1 2\n3 4", "3 4\n2 1")
 
 
 @pytest.mark.parametrize(
@@ -357,7 +429,7 @@ def test_float_in_text(tolerance, expected, got, accepted):
     ],
 )
 def test_what_only_looks_like_a_number_is_a_word(rule, expected, got):
-    dotted = got == "1." and rule is not EXACT
+    dotted = got == "1." and rule in (TIERED, VALIDATOR, FLOAT, ALL[4], LCB, VERL)
     assert rule.text(expected, got) is dotted
     assert rule.text(got, got)
 
@@ -413,7 +485,7 @@ def test_equal_values(rule, expected, got):
     assert rule.value(expected, got)
 
 
-@every_profile
+@each(STRICT)
 @pytest.mark.parametrize(
     ("expected", "got"),
     [
@@ -464,6 +536,55 @@ def test_equal_values(rule, expected, got):
 )
 def test_unequal_values(rule, expected, got):
     assert not rule.value(expected, got)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "accepted"),
+    [
+        ([1], 1, True),
+        ((1,), 1, False),
+        ([1], [1], True),
+        ([[1]], [1], True),
+        (1, [1], False),
+        ([[1]], 1, False),
+        ([1, 2], 1, False),
+        ([], None, False),
+        ([{"1": 2}], {1: 2}, True),
+    ],
+)
+def test_verl_takes_what_is_wrapped_in_a_list(expected, got, accepted):
+    assert VERL.value(expected, got) is accepted
+    assert LCB.value(expected, got) is (accepted and isinstance(got, list) and expected == got)
+
+
+@each([UNORDERED, SORTED])
+@given(st.lists(JSON_VALUES, max_size=6), st.randoms())
+def test_elements_of_a_list_in_any_order(rule, values, random):
+    shuffled = [tuples(value) for value in values]
+    random.shuffle(shuffled)
+    assert rule.value(values, shuffled)
+    assert not rule.value(values, [*shuffled, None])
+    assert not rule.value([*values, None], shuffled)
+    assert rule.value([values], [shuffled]) is LCB.value([values], [shuffled])
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "accepted"),
+    [
+        ([1, 2.0, True], [1.0, 1, 2], True),
+        ([[1, 2], [3]], [(3,), (1, 2)], True),
+        ([[1, 2], [3]], [[3], [2, 1]], False),
+        ([{"a": 1, "b": 2}, 0], [0, {"b": 2, "a": 1}], True),
+        ([float("inf"), 1], [1, float("inf")], True),
+        ([float("nan"), 1], [1, float("nan")], False),
+        (["1", 2], [2, 1], False),
+        ([1, 1, 2], [1, 2, 2], False),
+        ({"a": [1, 2]}, {"a": [2, 1]}, False),
+        ([{1, 2}, 3], [3, {2, 1}], True),
+    ],
+)
+def test_unordered_values(expected, got, accepted):
+    assert UNORDERED.value(expected, got) is accepted
 
 
 def test_keys_are_integers_all_or_none():

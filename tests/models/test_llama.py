@@ -9,9 +9,9 @@ import pytest
 
 from proctor.completion import Completion, Request, Sampling, StopReason
 from proctor.errors import InputError
-from proctor.models.providers import Provider
 from proctor.models.endpoint import Serving
 from proctor.models.openai import OpenAI
+from proctor.models.providers import Provider
 from proctor.prompt import Prompt
 
 pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.report.text import percent, render, safe
 from proctor.score import Estimate
-from proctor.summary import Summary
+from proctor.summary import Part, Summary
 from proctor.verdict import Bucket
 
 ANY_TEXT = st.text(st.characters(codec=None))
@@ -93,6 +93,19 @@ def test_a_report() -> None:
         "  judged: 4 apart; sandbox: kernel (isolated)",
         "  1.2 s",
         "  runs/x",
+    ]
+
+
+def test_parts_of_the_tests_have_lines_of_their_own() -> None:
+    parts = {
+        "base": Part(passed=2, pass_at_k={"1": estimate(0.5), "10": estimate(0.75)}),
+        "base+plus": Part(passed=1, pass_at_k={"1": estimate(0.25), "10": estimate(0.5)}),
+    }
+    assert render(summary(groups=parts)).splitlines()[2:6] == [
+        "  pass@1    base        50.0 %  (by hand)",
+        "            base+plus   25.0 %  (by hand)",
+        "  pass@10   base        75.0 %  (by hand)",
+        "            base+plus   50.0 %  (by hand)",
     ]
 
 

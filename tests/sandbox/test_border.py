@@ -17,7 +17,7 @@ from proctor.sandbox.guest import Guest
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame, parse
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, Border, Remote
-from proctor.sandbox.inside.values import CannotCross
+from proctor.sandbox.inside.values import CannotCross, pack, unpack
 
 CANDIDATE = """
 import collections, enum, itertools
@@ -429,3 +429,49 @@ def test_sets_are_iterated_in_the_same_order_there(border):
     order = border.find("order")
     for numbers in ({12, 13, 14, 15, 16}, set([12, 13, 14, 15, 16]), {8, 0, 16}, set()):  # noqa: C405
         assert order(numbers) == list(numbers)
+
+
+def many(sandbox: Sandbox, values: list[object], **how: object) -> list[dict[str, object]]:
+    """Send many calls in one message and return the answers."""
+    message = {"f": "echo", "plain": False, "most": None, "a": [[pack(v)] for v in values], **how}
+    said = [frames.pack(frames.LOAD, 0, frames.dump({"source": CANDIDATE, "denied": False}))]
+    said += [frames.pack(frames.CALLS, 7, frames.dump(message)), frames.pack(frames.END, 0, b"{}")]
+    answers = sandbox.exchange(b"".join(said), Limits().with_seconds(20)).answers
+    loaded, *found = frames.Reader().feed(answers)
+    assert loaded.kind == frames.LOADED
+    assert [frame.number for frame in found] == list(range(7, 7 + len(values)))
+    return [{"kind": frame.kind, **parse(frame.payload)} for frame in found]
+
+
+def test_many_calls_in_one_message(sandbox: Sandbox) -> None:
+    answers = many(sandbox, PLAIN)
+    for value, answer in zip(PLAIN, answers, strict=True):
+        assert repr(unpack(answer["v"])) == repr(value)
+    plain = [1, "a{", [2.5, [None, True]]]
+    assert [one["v"] for one in many(sandbox, plain, plain=True)] == plain
+
+
+def test_one_of_many_calls_may_fail(sandbox: Sandbox) -> None:
+    first, second, third = many(sandbox, ["value", "exit", "key"], f="fail")
+    assert (first["kind"], second["kind"], third["kind"]) == (
+        frames.RAISED,
+        frames.EXITED,
+        frames.RAISED,
+    )
+    assert "ValueError" in str(first)
+
+
+def test_long_values_may_cross_as_their_digests(sandbox: Sandbox) -> None:
+    values = [
+        "x" * 10,
+        "x" * 1000,
+        list(range(1000)),
+        [float(i) for i in range(1000)],
+        {1: "x" * 999},
+    ]
+    first, *others = many(sandbox, values, most=100)
+    assert first["v"] == values[0]
+    digests = [other["d"] for other in others]
+    assert len(set(digests)) == 4
+    assert digests == [other["d"] for other in many(sandbox, values, most=100)[1:]]
+    assert "d" not in many(sandbox, [1000], f="squares", most=1)[0]  # what is not plain has none

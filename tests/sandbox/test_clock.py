@@ -1,14 +1,20 @@
 """The clock counts what a guest owes, less what the machine kept from it."""
 
+import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proctor.sandbox import Limits
-from proctor.sandbox.clock import Load, Stopwatch, load_below
+from proctor.sandbox.cgroup import hierarchy
+from proctor.sandbox.clock import TICK, Load, Stopwatch, Throttle, load_below
 
 
 class Machine:
@@ -16,19 +22,23 @@ class Machine:
 
     def __init__(self, monkeypatch) -> None:
         self.now = 100.0
-        self.load: Load | None = Load(0.0, 0.0, 1, 0)
+        self.load: Load | None = Load({1: 0.0}, 0.0, 1, 0)
+        self.throttled = 0.0
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
     def watch(self, **limits) -> Stopwatch:
-        watch = Stopwatch(Limits(**limits), lambda: self.load)
+        watch = Stopwatch(Limits(**limits), lambda: self.load, lambda: self.throttled)
         watch.start()
         return watch
 
-    def passes(self, seconds, *, delay=0.0, cpu=0.0, processes=1, memory=0):
+    def passes(
+        self, seconds, *, delay=0.0, thread=1, cpu=0.0, processes=1, memory=0, throttled=0.0
+    ):
         self.now += seconds
+        self.throttled += throttled
         if self.load is not None:
-            delay, cpu = self.load.delay_seconds + delay, self.load.cpu_seconds + cpu
-            self.load = Load(delay, cpu, processes, memory)
+            delays = {**self.load.delays, thread: self.load.delays.get(thread, 0.0) + delay}
+            self.load = Load(delays, self.load.cpu_seconds + cpu, processes, memory)
 
 
 @pytest.fixture
@@ -151,7 +161,7 @@ def test_what_a_guest_waited_counts_when_it_is_gone(machine):
     machine.passes(0.9, delay=0.5, cpu=0.4)
     assert watch.expired() is None
     machine.now += 0.2
-    machine.load = Load(0.0, 0.0, 1, 0)  # its children live on, and have not waited
+    machine.load = Load({}, 0.0, 1, 0)  # its children live on, and have not waited
     assert watch.expired() is None
     machine.now += 0.5
     assert watch.expired() == "wall"
@@ -160,7 +170,7 @@ def test_what_a_guest_waited_counts_when_it_is_gone(machine):
 def test_a_guest_that_is_no_more_has_ended_in_time(machine):
     watch = machine.watch(wall_seconds=1, cpu_seconds=1)
     machine.now += 1.5
-    machine.load = Load(0.0, 0.0, 0, 0)
+    machine.load = Load({}, 0.0, 0, 0)
     assert watch.expired() is None
     machine.now += 30
     assert watch.expired() == "wall", "but not for ever"
@@ -186,3 +196,221 @@ def test_who_makes_and_ends_threads_all_the_time_hides_nothing():
         looks = [load_below(os.getpid()) for _ in range(300)]
         process.kill()
     assert all(load is not None and load.processes >= 1 for load in looks)
+
+
+def test_who_waits_for_a_thread_that_waits_for_a_processor_waits_for_it_too(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    for thread in range(10, 20):  # one after the other
+        machine.passes(0.5, delay=0.45, thread=thread, cpu=0.04)
+        assert watch.expired() is None
+    machine.passes(0.6)
+    assert watch.expired() == "wall"
+
+
+def test_threads_that_wait_at_the_same_time_do_not_stop_the_clock(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=100)
+    for _ in range(18):
+        for thread in range(20):
+            machine.passes(0.0, delay=0.05, thread=thread)
+        machine.passes(0.1)
+        assert watch.expired() is None
+    machine.passes(0.2)
+    assert watch.expired() == "wall"
+
+
+def test_nobody_waited_longer_than_time_passed(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(0.2, delay=50.0)
+    assert watch.expired() is None
+    machine.passes(1.1)
+    assert watch.expired() == "wall"
+
+
+def test_a_new_thread_with_an_old_number_has_not_waited_backwards(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(0.9, delay=0.5)
+    assert watch.expired() is None
+    machine.load = Load({1: 0.0}, 0.0, 1, 0)
+    machine.passes(0.5)
+    assert watch.expired() is None
+    machine.passes(0.2)
+    assert watch.expired() == "wall"
+
+
+def test_time_in_which_all_of_us_were_throttled_does_not_count(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(4, throttled=3.2)
+    assert watch.expired() is None
+    machine.passes(0.3)
+    assert watch.expired() == "wall"
+
+
+def test_delay_and_throttling_are_the_same_wait(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(4, throttled=3.2, delay=3.1)
+    assert watch.expired() is None
+    machine.passes(0.3)
+    assert watch.expired() == "wall"
+
+
+def test_throttling_between_requests_and_laps_is_not_subtracted(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(0.5)
+    watch.stop()
+    machine.passes(100, throttled=90)
+    watch.start()
+    machine.passes(0.6)
+    assert watch.expired() == "wall"
+    watch.lap()
+    machine.passes(3, throttled=2.5)
+    assert watch.expired() is None
+    watch.stop()
+    watch.start()
+    machine.passes(0.6)
+    assert watch.expired() == "wall"
+
+
+class Container:
+    """The files of a cgroup with a limit of processor time, of either version."""
+
+    def __init__(self, folder: Path, version: int, quota: float, period: float) -> None:
+        self.folder = folder
+        self.periods, self.kept = 0, 0.0
+        self._unit, self._name = (1e9, "time") if version == 1 else (1e6, "usec")
+        if version == 1:
+            (folder / "cpu.cfs_quota_us").write_text(f"{quota * 1e6:.0f}\n")
+            (folder / "cpu.cfs_period_us").write_text(f"{period * 1e6:.0f}\n")
+        else:
+            (folder / "cpu.max").write_text(f"{quota * 1e6:.0f} {period * 1e6:.0f}\n")
+        self.throttle(0, 0.0)
+
+    def throttle(self, periods: int, kept: float) -> None:
+        self.periods += periods
+        self.kept += kept
+        lines = f"nr_periods 9\nnr_throttled {self.periods}\n"
+        told = f"throttled_{self._name} {self.kept * self._unit:.0f}\n"
+        (self.folder / "cpu.stat").write_text(lines + told)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("processors", [1, 8])
+def test_throttled_time_is_that_of_one_processor(machine, tmp_path, version, processors):
+    container = Container(tmp_path, version, quota=0.02 * processors, period=0.1)
+    throttle = Throttle([tmp_path])
+    assert throttle.seconds() == 0
+    container.throttle(10, 0.8 * processors)  # all of them stood still for 0.08 s in each period
+    assert throttle.seconds() == 0, "nobody looks all the time"
+    machine.passes(1)
+    assert throttle.seconds() == pytest.approx(0.8)
+    machine.passes(1)
+    assert throttle.seconds() == pytest.approx(0.8)
+
+
+@given(
+    periods=st.integers(0, 100),
+    kept=st.floats(0, 1e4),
+    quota=st.floats(0.001, 100),
+    period=st.floats(0.001, 1),
+)
+def test_throttled_time_is_never_more_than_time(tmp_path_factory, periods, kept, quota, period):
+    container = Container(tmp_path_factory.mktemp("cgroup"), 2, quota, period)
+    throttle = Throttle([container.folder])
+    container.throttle(periods, kept)
+    throttle._looked -= TICK
+    assert 0 <= throttle.seconds() <= max(periods, 1) * period * 1.001 + 1e-6
+
+
+def test_of_cgroups_inside_one_another_the_tightest_counts(machine, tmp_path):
+    (tmp_path / "inner").mkdir()
+    outer = Container(tmp_path, 2, quota=0.05, period=0.1)
+    inner = Container(tmp_path / "inner", 2, quota=0.02, period=0.1)
+    throttle = Throttle([tmp_path / "inner", tmp_path, tmp_path / "not there"])
+    outer.throttle(10, 0.5)
+    inner.throttle(10, 0.8)
+    machine.passes(1)
+    assert throttle.seconds() == pytest.approx(0.8)
+
+
+@pytest.fixture
+def quarter() -> Iterator[Path]:
+    """Make a cgroup whose processes get a quarter of a processor."""
+    found = hierarchy("cpu")
+    if found is None:
+        pytest.skip("no cgroup that limits processor time is in sight")
+    folder = found.own / "proctor-test-quarter"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no cgroup can be made: {error}")
+    try:
+        if found.version == 1:
+            (folder / "cpu.cfs_quota_us").write_text("25000")
+        else:
+            (folder / "cpu.max").write_text("25000 100000")
+        yield folder
+    except FileNotFoundError as error:
+        pytest.skip(f"the cgroup was not given processors: {error}")
+    finally:
+        folder.rmdir()
+
+
+IN_A_QUARTER = """
+import json, sys
+open(sys.argv[1], "w").write("0")
+from proctor.program import Program
+from proctor.sandbox import Limits
+from proctor.sandbox.choose import open_sandbox
+sandbox = open_sandbox("auto", sys.executable)
+limits = Limits(cpu_seconds=0.4, wall_seconds=0.4)
+for source in json.loads(sys.argv[2]):
+    print(sandbox.run(Program(source=source), limits).ending)
+sandbox.close()
+"""
+SPEND = "import os, threading, time\ndef spend(s):\n    while time.thread_time() < s: pass\n"
+HALF = {
+    "itself": SPEND + "spend(0.2)\n",
+    "a thread": SPEND + "t = threading.Thread(target=spend, args=[0.2])\nt.start()\nt.join()\n",
+    "a child": SPEND + "if os.fork() == 0:\n    spend(0.2)\n    os._exit(0)\nos.wait()\n",
+    "nobody": "import time\ntime.sleep(0.2)\n",
+}
+"""Programs of which something takes half of the time limit."""
+
+
+def test_a_throttled_container_changes_no_verdict(quarter: Path) -> None:
+    sources = [*HALF.values(), "while True: pass", "import time\ntime.sleep(60)"]
+    command = [sys.executable, "-c", IN_A_QUARTER, str(quarter / "cgroup.procs")]
+    done = subprocess.run(
+        [*command, json.dumps(sources)], capture_output=True, text=True, check=False
+    )
+    endings = done.stdout.splitlines()
+    assert endings[:4] == ["Exited(code=0)"] * 4, done
+    assert endings[4] == "TimedOut(clock='cpu')"
+    assert endings[5] == "TimedOut(clock='wall')"
+    told = (quarter / "cpu.stat").read_text().split()
+    if told[told.index("nr_throttled") + 1] == "0":
+        pytest.skip("others left so little of the machine that nobody was throttled")
+
+
+def test_many_small_answers_heard_late_do_not_add_up_to_a_timeout(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=2)
+    for _ in range(1000):
+        machine.passes(0.015, cpu=0.0001)
+        watch.stop()
+        watch.start()
+    assert watch.passed == pytest.approx(15)
+    assert watch.expired() is None
+    machine.passes(2.1)
+    assert watch.expired() == "wall", "one that is really late is late"
+
+
+def test_who_hides_in_small_answers_works_or_waits_until_another_limit(machine):
+    busy = machine.watch(wall_seconds=2, cpu_seconds=2)
+    idle = machine.watch(wall_seconds=2, cpu_seconds=2)
+    for _ in range(1600):
+        machine.passes(0.02, cpu=0.0013)
+        for watch in (busy, idle):
+            watch.stop()
+            watch.start()
+    assert busy.expired() == "cpu"
+    machine.load = Load({}, 0.0, 1, 0)
+    assert idle.expired() == "wall", "by the backstop"

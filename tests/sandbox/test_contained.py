@@ -184,8 +184,8 @@ def test_examiners_and_candidates_are_different_users(box: Warm) -> None:
     if not contained.find_means(box._contents.interpreter).own_user:
         pytest.skip("only root can have users of its own")
     seen = {run(box, "import os; print(os.getuid(), os.getgid(), os.getgroups())").stdout}
-    other = box._examiners.take()
-    mine = box._candidates(b"").take()
+    other = box._boxes("examiner", loopback=False).take()
+    mine = box._boxes(loopback=False).take()
     try:
         for keeper in (other.keeper, mine.keeper):
             status = Path(f"/proc/{keeper}/status").read_text()
@@ -193,8 +193,8 @@ def test_examiners_and_candidates_are_different_users(box: Warm) -> None:
             assert status.split("Uid:")[1].split()[0] == "0"
         assert len(seen) == 3
     finally:
-        box._examiners.give_back(other)
-        box._candidates(b"").give_back(mine)
+        box._boxes("examiner", loopback=False).give_back(other)
+        box._boxes(loopback=False).give_back(mine)
 
 
 ELSEWHERE = """

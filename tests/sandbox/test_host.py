@@ -5,13 +5,24 @@ from collections.abc import Sequence
 
 import pytest
 
-from proctor.sandbox.host import NAMESPACES, Host, Trial, look_around, probe, remedies
+from proctor.errors import SandboxError
+from proctor.sandbox.cgroup import find_ground
+from proctor.sandbox.host import CGROUP, NAMESPACES, Host, Trial, look_around, probe, remedies
 
-BARE = [Trial(name=name, held=False, detail="refused") for name in (*NAMESPACES, "Landlock")]
+BARE = [
+    Trial(name=name, held=False, detail="refused") for name in (*NAMESPACES, "Landlock", CGROUP)
+]
 
 
 def lines(host: Host, trials: Sequence[Trial] = BARE) -> str:
     return "\n".join(line for remedy in remedies(host, trials) for line in remedy.lines)
+
+
+def may_have_cgroups() -> bool:
+    try:
+        return bool(find_ground())
+    except SandboxError:
+        return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="walls are made of Linux")
@@ -19,6 +30,7 @@ def test_probes_say_what_they_tried() -> None:
     trials = {trial.name: trial for trial in probe()}
     assert trials["system-call filter"].held
     assert trials["resource limits"].detail == "memory refused"
+    assert trials[CGROUP].held == may_have_cgroups()
     assert all(trial.detail for trial in trials.values())
     assert look_around(sys.executable).system == "Linux"
 
@@ -32,6 +44,15 @@ def test_switches_of_the_host() -> None:
     assert "sudo sysctl -w user.max_user_namespaces=15000" in said
     assert "sudo sysctl -w kernel.unprivileged_userns_clone=1" in said
     assert "docker run" not in said
+
+
+def test_a_cgroup_comes_from_systemd_or_from_whoever_runs_the_container() -> None:
+    assert "systemd-run --user --scope -p Delegate=yes proctor ..." in lines(Host())
+    assert "systemd-run --scope -p Delegate=yes proctor ..." in lines(Host(root=True))
+    assert "writable-cgroups=true" in lines(Host(container=True))
+    assert "cgroup_writable = true" in lines(Host(container=True, pod=True))
+    assert "systemd-run" not in lines(Host(container=True))
+    assert "systemd-run" not in lines(Host(system="Darwin"))
 
 
 def test_a_profile_for_apparmor_names_the_interpreter() -> None:

@@ -107,6 +107,15 @@ def test_the_kernel_tier_leaves_processes_to_its_namespaces(machine):
     assert decide(code, machine, (101, 117)[column]) == REFUSED
 
 
+def test_a_loopback_is_for_the_internets_families_alone(machine):
+    column = seccomp.ARCHITECTURES[machine][0]
+    code = seccomp.program(machine, loopback=True)
+    families = {family: decide(code, machine, (41, 198)[column], family) for family in range(50)}
+    assert [family for family, verdict in families.items() if verdict == ALLOWED] == [1, 2, 10]
+    assert decide(code, machine, (101, 117)[column]) == REFUSED
+    assert decide(code, machine, (56, 220)[column], 17) == ALLOWED
+
+
 def test_the_pid_stands_where_it_is_replaced_and_nowhere_else(machine):
     code = seccomp.contained_program(machine, own_user=True)
     places = [
@@ -122,3 +131,9 @@ def test_no_call_has_two_numbers(machine):
     tables = {**seccomp.DENIED, **seccomp.CONTAINED, **seccomp.OWNERS}
     numbers = [row[column] for row in tables.values() if row[column] is not None]
     assert len(numbers) == len(set(numbers))
+
+
+def test_a_guest_is_told_that_it_has_a_session_of_its_own(machine: str) -> None:
+    number = seccomp.SETSID[seccomp.ARCHITECTURES[machine][0]]
+    assert decide(seccomp.program(machine), machine, number) == seccomp.ERROR | 0
+    assert decide(seccomp.program(machine, loopback=True), machine, number) == seccomp.ERROR | 0

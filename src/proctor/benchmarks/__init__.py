@@ -1,113 +1,53 @@
-"""The benchmarks that are known by name, and tasks files by path.
+"""The benchmarks that are known by name, and files of tasks by path.
 
 A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
 of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
-data folder of the settings, a package that carries it, the cache of earlier downloads. Nothing is
-downloaded unless asked for by `proctor benchmarks NAME --download`. What is our own comes with
-Proctor and is always there.
+data folder of the settings, a package that carries it, the cache of earlier downloads, that of its
+publisher's own tool. Nothing is downloaded unless it is asked for, by `proctor benchmarks NAME
+--download`; what is our own comes with Proctor. Files are read as streams, and what does not fit
+into a bounded memory is read again when it is needed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import humaneval, mbpp, tasks_file
+from proctor.benchmarks import contests, tasks_file
+from proctor.benchmarks.choice import Choice
+from proctor.benchmarks.rows import read_all, read_rows
+from proctor.benchmarks.shelf import Tasks
+from proctor.benchmarks.source import Source, no_alias
+from proctor.benchmarks.table import TABLE
 from proctor.errors import InputError, boundary
-from proctor.lines import Line, brief, is_folder, read_lines, sha256_of, spelt_out
+from proctor.lines import Line, brief, is_folder, sha256_of, spelt_out
 from proctor.settings import home
 from proctor.task import Benchmark, Task
 
-Read = Callable[[Line], Task]
-Alias = Callable[[str], list[str]]
+__all__ = ["TABLE", "Choice", "Source", "cache_folder", "find", "is_pinned", "load"]
 
-
-def no_alias(task_id: str) -> list[str]:
-    """Return no other spelling of a task's id."""
-    del task_id
-    return []
-
-
-class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the table."""
-
-    name: str
-    summary: str
-    tasks: int
-    file: str
-    """The publisher's file name; `.gz` behind it is fine, too."""
-    licence: str
-    sha256: str
-    """Of the uncompressed content."""
-    read: Read
-    url: str | None = None
-    """Where its publisher keeps it; None: it comes with Proctor."""
-    package: tuple[str, str] | None = None
-    """A Python package that carries the file, and the extra that installs it."""
-    alias: Alias = no_alias
-    """Other spellings of a task id that samples files use."""
-
-
+GROUP = "proctor.benchmarks"
+"""Entry points by which other packages bring a benchmark: a name, and a Source."""
 OWN_FOLDER = Path(__file__).parent.parent / "data"
-GITHUB = "https://raw.githubusercontent.com"
-HUMAN_EVAL_COMMIT = "6d43fb980f9fee3c892a914eda09951f772ad10d"
-
-TABLE = {
-    source.name: source
-    for source in (
-        Source(
-            name="basics",
-            summary="54 small tasks of all kinds, easy to hard; needs no download",
-            tasks=54,
-            file="basics.toml",
-            licence="MIT",
-            sha256="8e54742d9dab9521819292389c466863bf0a942279629d94343cb62addfe7286",
-            read=tasks_file.read,
-        ),
-        Source(
-            name="humaneval",
-            summary="164 hand-written functions to complete (Chen et al. 2021)",
-            tasks=164,
-            file="HumanEval.jsonl",
-            url=f"{GITHUB}/openai/human-eval/{HUMAN_EVAL_COMMIT}/data/HumanEval.jsonl.gz",
-            licence="MIT",
-            sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
-            read=humaneval.read,
-            package=("human_eval", "humaneval"),
-        ),
-        Source(
-            name="mbpp",
-            summary="974 short functions to write from a sentence (Austin et al. 2021)",
-            tasks=974,
-            file="mbpp.jsonl",
-            url=f"{GITHUB}/google-research/google-research/master/mbpp/mbpp.jsonl",
-            licence="CC BY 4.0",
-            sha256="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
-            read=mbpp.read,
-            alias=mbpp.aliases,
-        ),
-        Source(
-            name="mbpp-sanitized",
-            summary="427 tasks of MBPP that people checked",
-            tasks=427,
-            file="sanitized-mbpp.json",
-            url=f"{GITHUB}/google-research/google-research/master/mbpp/sanitized-mbpp.json",
-            licence="CC BY 4.0",
-            sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
-            read=mbpp.read,
-            alias=mbpp.aliases,
-        ),
-    )
-}
+Change = Callable[[Task], Task]
 
 
-def load(name: str, data: Path | None = None, folder: Path | None = None) -> Benchmark:
-    """Return a benchmark by its name or by the path of a tasks file."""
-    source = TABLE.get(name)
+def load(
+    name: str,
+    data: Path | None = None,
+    folder: Path | None = None,
+    choice: Choice | None = None,
+    change: Change = lambda task: task,
+) -> Benchmark:
+    """Return a benchmark by its name or by the path of a file, its tasks chosen and changed."""
+    chosen = choice or Choice()
+    source = TABLE.get(name) or _plugged_in(name)
     if source is not None:
-        return _load(name, find(source, data, folder), source.read, source.alias)
+        paths = find_all(source, data, folder, chosen)
+        return _load(source, paths, chosen, change)
     path = Path(name)
     with boundary(InputError, f"cannot read {name}"):
         if not path.exists():
@@ -115,7 +55,32 @@ def load(name: str, data: Path | None = None, folder: Path | None = None) -> Ben
             raise InputError(f"{name}: no such benchmark or tasks file; known are {known}")
     if data is not None:
         raise InputError(f"--data {data}: {name} is a file itself and needs no other")
-    return _load(spelt_out(path.name).partition(".")[0], path, *_shape_of(path))
+    if chosen.release is not None:
+        raise InputError(f"--release {chosen.release}: {name} is one file")
+    return _load(_unnamed(path), [path], chosen, change)
+
+
+def _plugged_in(name: str) -> Source | None:
+    for point in metadata.entry_points(group=GROUP, name=name):
+        source: Source = point.load()
+        return source
+    return None
+
+
+def find_all(
+    source: Source, data: Path | None, folder: Path | None, choice: Choice
+) -> Sequence[Path]:
+    """Return all files of a benchmark that are asked for; one that --data names is all there is."""
+    if data is not None and not is_folder(data):
+        if choice.release is not None:
+            raise InputError(f"--release {choice.release}: --data {data} is one file")
+        return [data]
+    files = choice.files(source)
+    if data is not None and _within(data, source) is None:
+        parts = sorted(data.glob(f"{Path(source.file).stem}-*.parquet"))
+        if parts:
+            return parts
+    return [find(msgspec.structs.replace(source, file=file), data, folder) for file in files]
 
 
 def find(source: Source, data: Path | None = None, folder: Path | None = None) -> Path:
@@ -130,16 +95,19 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
             return found
     if data is not None:
         raise InputError(f"--data {data}: there is no {source.file} in it")
+    elsewhere = home(*source.cached) if source.cached else None
+    if elsewhere is not None and elsewhere.is_file():
+        return elsewhere
     install = f"pip install 'proctor[{source.package[1]}]', or " if source.package else ""
+    fetch = f"proctor benchmarks {source.name} --download" if source.sha256 else source.url
     raise InputError(
-        f"{source.name}: {source.file} is not on this machine; {install}"
-        f"proctor benchmarks {source.name} --download, or --data PATH"
+        f"{source.name}: {source.file} is not on this machine; {install}{fetch}, or --data PATH"
     )
 
 
-def is_pinned(path: Path, source: Source) -> bool:
-    """Say whether a file is the very one that the table names."""
-    return sha256_of(path) == source.sha256
+def is_pinned(path: Path, source: Source) -> bool | None:
+    """Say whether a file is the very one that the table names; None if it names none."""
+    return None if source.sha256 is None else sha256_of(path) == source.sha256
 
 
 def cache_folder() -> Path | None:
@@ -148,11 +116,13 @@ def cache_folder() -> Path | None:
 
 
 def _within(place: Path, source: Source) -> Path | None:
+    plain = source.name.replace("+", "plus")
+    names = (source.folder, source.name, plain, plain.partition("-")[0])
     with boundary(InputError, f"cannot look for {source.file} in {place}"):
-        for folder in (place, place / source.name, place / source.name.partition("-")[0]):
+        for name in (".", *filter(None, names)):
             for suffix in ("", ".gz", ".zst"):
-                if (folder / (source.file + suffix)).is_file():
-                    return folder / (source.file + suffix)
+                if (place / name / (source.file + suffix)).is_file():
+                    return place / name / (source.file + suffix)
     return None
 
 
@@ -161,32 +131,80 @@ def _package_folder(source: Source) -> Path | None:
     return Path(spec.origin).parent / "data" if spec and spec.origin else None
 
 
-def _shape_of(path: Path) -> tuple[Read, Alias]:
-    """Tell the shape of a file's rows by the fields of the first."""
-    first = next(iter(read_lines(path)), None)
-    fields = {} if first is None else first.decode(dict[str, Any])
-    if "tests" not in fields and "test_list" in fields:
-        return mbpp.read, mbpp.aliases
-    if "tests" not in fields and "test" in fields:
-        return humaneval.read, no_alias
-    return tasks_file.read, no_alias
+def _unnamed(path: Path) -> Source:
+    """Return a source for a file that is no benchmark's own: its rows look like those of one."""
+    name = spelt_out(path.name).partition(".")[0]
+    first = next(read_rows(path), None)
+    fields = {} if first is None else first.decode(dict[str, Any], constants=True)
+    shape = _shape(fields)
+    known = TABLE.get(shape or "")
+    return Source(
+        name=name,
+        summary="",
+        file=path.name,
+        url="",
+        licence="",
+        read=known.read if known else contests.reader(name) if shape else tasks_file.read,
+        alias=known.alias if known else contests.aliases if shape else no_alias,
+        libraries=known.libraries if known else (),
+    )
 
 
-def _load(name: str, path: Path, read: Read, alias: Alias) -> Benchmark:
-    """Read tasks and make sure that their ids tell them apart."""
-    tasks: list[Task] = []
+SHAPES = (
+    ({"private_test_cases"}, "livecodebench"),
+    ({"complete_prompt"}, "bigcodebench"),
+    ({"test", "starter_code"}, "leetcode"),
+    ({"input_output"}, "contests"),
+    ({"verification_info"}, "contests"),
+    ({"base_input"}, "mbpp+"),
+    ({"test_list"}, "mbpp"),
+    ({"test"}, "humaneval"),
+)
+
+
+def _shape(fields: dict[str, Any]) -> str | None:
+    """Tell by its fields which benchmark a row looks like; `contests` are all with problems."""
+    match fields:
+        case {"tests": {"kind": _}}:
+            return None
+        case {"tests": {"functional": _}}:
+            return "contests-leetcode"
+        case {"tests": _}:
+            return "contests"
+    return next((shape for names, shape in SHAPES if names <= fields.keys()), None)
+
+
+def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change) -> Benchmark:
+    """Read tasks, make sure that their ids tell them apart, and keep those asked for."""
+
+    def read(line: Line) -> Task:
+        return change(source.read(line))
+
+    tasks = Tasks(read)
     seen: dict[str, str] = {}
-    for line in read_lines(path):
+    beyond: set[str] = set()
+    for line in read_all(paths):
         task = read(line)
         if spelt_out(task.task_id) != task.task_id:
             raise line.error(f"task_id {brief(task.task_id)} is no text that UTF-8 can hold")
         if task.task_id in seen:
-            raise line.error(
-                f"task_id {brief(task.task_id)} stands in {seen[task.task_id]} already"
-            )
+            where = seen[task.task_id]
+            raise line.error(f"task_id {brief(task.task_id)} stands in {where} already")
         seen[task.task_id] = f"{line.unit} {line.number}"
-        tasks.append(task)
-    if not tasks:
-        raise InputError(f"{path}: there are no tasks in it")
-    aliases = {other: task.task_id for task in tasks for other in alias(task.task_id)}
-    return Benchmark(name=name, tasks=tasks, source=str(path), aliases=aliases, places=seen)
+        if choice.wants(task, line):
+            tasks.add(line, task)
+        else:
+            beyond.add(task.task_id)
+    if not seen:
+        raise InputError(f"{paths[0]}: there are no tasks in it")
+    if len(seen) == len(beyond):
+        raise InputError(f"{paths[0]}: none of its {len(seen)} tasks is of the dates asked for")
+    return Benchmark(
+        name=source.name,
+        tasks=tasks.all,
+        source=", ".join(map(str, paths)),
+        aliases={other: task_id for task_id in seen for other in source.alias(task_id)},
+        beyond=frozenset(beyond),
+        places=seen,
+        packages=source.libraries,
+    )

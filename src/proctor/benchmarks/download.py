@@ -20,6 +20,11 @@ def download(source: Source, folder: Path | None = None) -> Path:
     """Return the path of the file, fetched and checked against its sha256."""
     if source.url is None:
         raise InputError(f"{source.name}: comes with proctor, there is nothing to fetch")
+    if source.sha256 is None:
+        raise InputError(
+            f"{source.name}: there is no digest to check a download by; "
+            f"get it from {source.url} and name it by --data"
+        )
     folder = folder or cache_folder()
     if folder is None:
         raise InputError(f"{source.name}: there is no home folder to keep {source.file} in")

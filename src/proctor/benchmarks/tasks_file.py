@@ -8,6 +8,7 @@ import msgspec
 
 from proctor.errors import InputError
 from proctor.extraction.syntax import bound_names, parse
+from proctor.judge.checker import trouble_with
 from proctor.judge.compare import profile
 from proctor.lines import Line, brief
 from proctor.sandbox import Limits
@@ -35,6 +36,7 @@ class Row(msgspec.Struct, kw_only=True):
     task_id: str
     tests: Tests
     prompt: str = ""
+    preamble: str = ""
     entry_point: str | None = None
     language: str = "python"
     metadata: Metadata = Metadata()
@@ -64,6 +66,7 @@ def as_task(row: Row) -> Task:
     return Task(
         task_id=row.task_id,
         prompt=row.prompt,
+        preamble=row.preamble,
         entry_point=row.entry_point,
         tests=row.tests,
         language=row.language,
@@ -87,6 +90,8 @@ def _trouble(row: Row) -> str | None:
         return f"schema is {row.schema}; this version knows 1"
     if row.entry_point is not None and not is_expression(row.entry_point):
         return f"entry_point: {brief(row.entry_point)} names no function"
+    if parse(row.preamble) is None:
+        return "preamble is not Python"
     if parse(row.tests.setup) is None:
         return "tests.setup is not Python"
     return _bad_wrong_solution(row.wrong_solutions) or _bad_tests(row)
@@ -106,9 +111,9 @@ def _bad_tests(row: Row) -> str | None:
         case CheckFunction(code=code, compare=compare):
             return _no_compare(compare) or _bad_check(code, row.entry_point)
         case CallCases() as cases:
-            return _bad_compare(cases.compare) or _bad_calls(cases)
+            return _bad_cases(cases) or _bad_calls(cases)
         case StdinCases() as cases:
-            return _bad_compare(cases.compare) or _uneven(cases.inputs, outputs=cases.outputs)
+            return _bad_cases(cases) or _uneven(cases.inputs, outputs=cases.outputs)
         case UnitTests(code=code, compare=compare):
             return _no_compare(compare) or _bad_unit_tests(code)
     kind = type(row.tests).__struct_config__.tag
@@ -142,9 +147,18 @@ def _no_compare(compare: Compare | None) -> str | None:
     return "tests.compare has no meaning here: assertions compare by themselves"
 
 
+def _bad_cases(cases: CallCases | StdinCases) -> str | None:
+    if cases.max_tests is not None and cases.max_tests < 1:
+        return f"tests.max_tests is {cases.max_tests}; it must be above 0"
+    return _bad_compare(cases.compare)
+
+
 def _bad_compare(compare: Compare | None) -> str | None:
     if isinstance(compare, dict):
-        return "tests.compare: this version runs no checkers"
+        if list(compare) != ["checker"]:
+            return 'tests.compare must be the name of a profile or {"checker": code}'
+        trouble = trouble_with(compare["checker"])
+        return None if trouble is None else f"tests.compare.checker {trouble}"
     try:
         profile(compare, default="exact")
     except InputError as error:

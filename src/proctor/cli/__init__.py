@@ -7,7 +7,9 @@ Exit status: 0 done; 1 done but degraded, or a gate said no; 2 bad input; 3 we f
 import os
 import sys
 import traceback
+from contextlib import suppress
 
+from proctor.cli.interrupt import terminable
 from proctor.errors import ProctorError
 
 MAX_MESSAGE = 8192
@@ -17,11 +19,10 @@ INTERRUPTED = 130
 def main() -> None:
     """Run a command and turn whatever goes wrong into one sentence and an exit status."""
     try:
-        from proctor.cli.app import app, misuse  # noqa: PLC0415  a broken one is a defect
-        from proctor.cli.interrupt import terminable  # noqa: PLC0415
-
         _settle_streams()
         with terminable():
+            from proctor.cli.app import app  # noqa: PLC0415  takes a while
+
             status = app(standalone_mode=False)
         sys.exit(status)
     except ProctorError as error:
@@ -34,7 +35,7 @@ def main() -> None:
         complain("there is no memory left; what was graded is kept")
         sys.exit(3)
     except Exception as error:  # noqa: BLE001  the last place where anything can be caught
-        complaint = misuse(error)
+        complaint = _misuse(error)
         if complaint is not None:
             complain(complaint)
             sys.exit(2)
@@ -42,6 +43,14 @@ def main() -> None:
             _say(line)
         complain("this is a defect of Proctor; please report it with the lines above")
         sys.exit(3)
+
+
+def _misuse(error: Exception) -> str | None:
+    if "proctor.cli.app" not in sys.modules:
+        return None  # a broken installation
+    from proctor.cli.app import misuse  # noqa: PLC0415
+
+    return misuse(error)
 
 
 def _settle_streams() -> None:
@@ -65,4 +74,5 @@ def _say(line: str) -> None:
     from proctor.report.text import safe  # noqa: PLC0415
 
     shown = safe(line[:MAX_MESSAGE]) + ("…" if len(line) > MAX_MESSAGE else "")
-    print(shown, file=sys.stderr)  # noqa: T201
+    with suppress(OSError):  # the exit status says it, too
+        print(shown, file=sys.stderr)  # noqa: T201

@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
+from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
 from proctor.cli.report import report
@@ -67,6 +68,7 @@ app.command("score")(score)
 app.command("exec")(execute)
 app.command("report")(report)
 app.command("benchmarks")(benchmarks)
+app.command("convert")(convert)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
 app.add_typer(bench, name="bench")

@@ -7,12 +7,18 @@ import typer
 
 from proctor.cli import options as o
 
+WIDTH = 26
+"""Of the longest name."""
+
 
 def benchmarks(
     name: Annotated[str | None, typer.Argument(help="Tell about one of them.")] = None,
     *,
     data: o.Data = None,
     download: Annotated[bool, typer.Option("--download", help="Fetch and check its file.")] = False,
+    requirements: Annotated[
+        bool, typer.Option("--requirements", help="Print what its solutions need installed.")
+    ] = False,
     json: o.Json = False,
 ) -> None:
     """List the benchmarks that are known by name."""
@@ -31,16 +37,33 @@ def benchmarks(
             raise InputError("--download: name the benchmark to fetch")
         typer.echo(safe(f"{name}: {fetch(TABLE[name])}"))
         return
+    if requirements:
+        if name is None:
+            raise InputError("--requirements: name the benchmark to print them for")
+        typer.echo("\n".join(_requirements(name)))
+        return
     folder = None if settings.data is None else Path(settings.data)
     rows = [_row(one, data, folder) for one in TABLE if name in (None, one)]
     if json:
         typer.echo(as_json.render({"benchmarks": rows}))
         return
     for row in rows:
-        typer.echo(f"{row['name']:<16} {row['tasks']:>5} tasks  {row['summary']}")
-        typer.echo(f"{'':<16} {row['licence']}; {row['url'] or 'comes with proctor'}")
+        tasks = "?" if row["tasks"] is None else row["tasks"]
+        typer.echo(f"{row['name']:<{WIDTH}} {tasks:>5} tasks  {row['summary']}")
+        typer.echo(f"{'':<{WIDTH}} {row['licence']}; {row['url'] or 'comes with proctor'}")
         other = "" if row["pinned"] in (True, None) else "  (not as published)"
-        typer.echo(safe(f"{'':<16} {row['file'] or row['missing']}{other}"))
+        typer.echo(safe(f"{'':<{WIDTH}} {row['file'] or row['missing']}{other}"))
+
+
+def _requirements(name: str) -> list[str]:
+    """Return lines for pip, with the versions that the benchmark's own solutions need."""
+    from proctor.benchmarks import TABLE  # noqa: PLC0415
+    from proctor.benchmarks.bigcodebench import LIBRARIES  # noqa: PLC0415
+
+    needed = TABLE[name].libraries
+    if not set(LIBRARIES) <= set(needed):
+        return list(needed)
+    return [f"{library}{versions}" for library, versions in LIBRARIES.items()]
 
 
 def _row(name: str, data: Path | None, folder: Path | None) -> dict[str, object]:

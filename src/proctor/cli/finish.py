@@ -4,6 +4,7 @@ import gc
 import os
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,11 +14,12 @@ from proctor.agreement import Agreement, Recordings, compare, lines
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Bar
-from proctor.evaluation import Plan, evaluate
+from proctor.errors import InputError
+from proctor.evaluation import Plan, evaluate, new_folder
 from proctor.report import json as as_json
 from proctor.report import text
 from proctor.sandbox import Sandbox
-from proctor.summary import Summary
+from proctor.summary import Summary, summarize_suite
 
 DEGRADED = 1
 
@@ -35,8 +37,6 @@ def finish(
 ) -> None:
     """Run, print, exit."""
     summary = _carry_out(plan, sandbox, out, fresh=fresh)
-    for task_id, why in summary.unfit.items():
-        complain(f"{plan.benchmark.where(task_id)}: {why}; its samples are unscored")
     agreement = None if recorded is None else compare(Path(summary.run_dir), recorded)
     _print(summary, agreement, json=json, show=show)
     too_low = agreement is not None and min_agreement is not None and agreement.rate < min_agreement
@@ -44,8 +44,41 @@ def finish(
         raise typer.Exit(DEGRADED)
 
 
-def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -> Summary:
-    """Run; a first Ctrl-C finishes and saves what runs, a second one stops now."""
+def finish_suite(
+    suite: str,
+    plans: Sequence[Plan],
+    open_sandbox: Callable[[Plan], Sandbox],
+    out: Path | None,
+    *,
+    fresh: bool,
+    json: bool,
+) -> None:
+    """Run one benchmark after the other, print one summary, exit."""
+    names = [plan.benchmark.name for plan in plans]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{suite}: two of them are called {name}")
+    folder = out or new_folder(suite.replace(",", "_").replace("/", "_"), plans[0].model.name)
+    parts = [
+        _carry_out(
+            plan, open_sandbox(plan), folder / plan.benchmark.name, fresh=fresh, again=folder
+        )
+        for plan in plans
+    ]
+    first = plans[0]
+    summary = summarize_suite(suite, folder, parts, ks=first.ks, seed=first.sampling.seed)
+    typer.echo(as_json.render(summary) if json else text.render_suite(summary), nl=json)
+    if summary.degraded:
+        raise typer.Exit(DEGRADED)
+
+
+def _carry_out(
+    plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool, again: Path | None = None
+) -> Summary:
+    """Run; a first Ctrl-C finishes and saves what runs, a second one stops now.
+
+    `again` is the --out that goes on, if it is not that of the run.
+    """
     place, begun = out, False
     interrupt = Interrupt()
     try:
@@ -58,7 +91,7 @@ def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -
                 interrupt.listen()
                 gc.freeze()  # tasks stay to the end and need not be looked at again and again
 
-            return evaluate(
+            summary = evaluate(
                 plan,
                 sandbox,
                 out,
@@ -70,8 +103,9 @@ def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -
     except KeyboardInterrupt:
         if not begun:
             raise
-        again = "without --fresh and " if fresh else ""
-        said = f"interrupted; the same command {again}with --out {shlex.quote(str(place))} goes on"
+        where = shlex.quote(str(again or place))
+        less = "without --fresh and " if fresh else ""
+        said = f"interrupted; the same command {less}with --out {where} goes on"
         complain(said)
         if interrupt.now:
             sys.stderr.flush()
@@ -80,6 +114,9 @@ def _carry_out(plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool) -
     finally:
         interrupt.restore()
         sandbox.close()
+    for task_id, why in summary.unfit.items():
+        complain(f"{plan.benchmark.where(task_id)}: {why}; its samples are unscored")
+    return summary
 
 
 def _print(summary: Summary, agreement: Agreement | None, *, json: bool, show: int) -> None:

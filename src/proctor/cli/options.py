@@ -10,17 +10,20 @@ from typing import Annotated
 import msgspec
 import typer
 
-from proctor.benchmarks import TABLE, is_pinned, load
-from proctor.errors import InputError
+from proctor.benchmarks import TABLE, Choice, is_pinned, load
+from proctor.benchmarks.choice import day
+from proctor.errors import InputError, boundary
 from proctor.judge import Rules
-from proctor.judge.compare import profile
+from proctor.judge.checker import trouble_with
+from proctor.judge.compare import KNOWN, profile
+from proctor.lines import MAX_LINE
 from proctor.report.text import safe
 from proctor.run import Options
 from proctor.sandbox import Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import MOST_WORKERS, Settings, default_workers
-from proctor.task import Benchmark
+from proctor.task import Benchmark, Task
 
 DEFAULT_PYTHON = sys.executable
 LEAST_MEMORY, MOST_MEMORY = 32 << 20, 1 << 50
@@ -68,7 +71,9 @@ Packages = Annotated[
 ]
 CompareName = Annotated[
     str | None,
-    typer.Option("--compare", help="Comparator: exact, tiered, validator, verl, float(abs,rel)."),
+    typer.Option(
+        "--compare", help=f"How outputs are compared: {KNOWN}, or checker:FILE of Python."
+    ),
 ]
 MaxTests = Annotated[int | None, typer.Option(min=1, help="Run at most so many cases a task.")]
 EarlyStop = Annotated[bool, typer.Option("--early-stop", help="Stop at the first failed test.")]
@@ -80,6 +85,15 @@ NoReuse = Annotated[bool, typer.Option("--no-reuse", help="Run identical program
 Partial = Annotated[bool, typer.Option("--partial", help="Accept tasks without completions.")]
 Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
 Data = Annotated[Path | None, typer.Option(help="File or folder of the benchmark's data.")]
+Release = Annotated[
+    str | None, typer.Option(help="Release of a benchmark that has some, as in release_v5.")
+]
+StartDate = Annotated[
+    str | None, typer.Option(help="Leave out problems older than this, as in 2024-08-01.")
+]
+EndDate = Annotated[
+    str | None, typer.Option(help="Leave out problems newer than this, as in 2025-01-31.")
+]
 
 
 def parse_counts(flag: str, text: str) -> list[int]:
@@ -112,20 +126,35 @@ def parse_bytes(text: str) -> int:
     return int(size)
 
 
+def choose(release: str | None, start: str | None, end: str | None) -> Choice:
+    """Gather which tasks of a benchmark are asked for."""
+    first, last = day("--start-date", start), day("--end-date", end)
+    if first is not None and last is not None and first > last:
+        raise InputError(f"--start-date {start}: is after --end-date {end}")
+    return Choice(release=release, start=first, end=last)
+
+
 def open_benchmark(
-    name: str, data: Path | None, timeout: float | None, memory: str | None, settings: Settings
+    name: str,
+    data: Path | None,
+    timeout: float | None,
+    memory: str | None,
+    settings: Settings,
+    *,
+    choice: Choice | None = None,
 ) -> tuple[Benchmark, Limits | None]:
     """Load a benchmark and put limits of the command line in place of the tasks' own."""
     new = limits_for(timeout, memory, settings)
     folder = None if settings.data is None else Path(settings.data)
-    benchmark = load(name, data, folder)
-    if name in TABLE and not is_pinned(Path(benchmark.source), TABLE[name]):
+
+    def change(task: Task) -> Task:
+        return task.limited(new(task.limits), final=timeout is not None)
+
+    benchmark = load(name, data, folder, choice, change)
+    if name in TABLE and is_pinned(Path(benchmark.source), TABLE[name]) is False:
         source = safe(benchmark.source)
         typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
-    if timeout is None and memory is None:
-        return benchmark, None
-    tasks = [msgspec.structs.replace(task, limits=new(task.limits)) for task in benchmark.tasks]
-    return msgspec.structs.replace(benchmark, tasks=tasks), new(Limits())
+    return benchmark, None if timeout is None and memory is None else new(Limits())
 
 
 def limits_for(
@@ -150,8 +179,7 @@ def workers_for(workers: int, settings: Settings, benchmark: Benchmark) -> int:
 
     Who asks for more gets more, and is told.
     """
-    most = max((task.limits.memory_bytes for task in benchmark.tasks), default=1)
-    fitting = max(1, admitted(most))
+    fitting = max(1, admitted(max(1, benchmark.memory_bytes)))
     asked = workers or settings.workers
     if asked and asked > fitting:
         typer.echo(
@@ -175,7 +203,10 @@ def grading(
     max_tests: int | None,
 ) -> Options:
     """Gather what decides how samples are graded."""
-    if compare is not None:
+    checker = None
+    if compare is not None and compare.startswith("checker:"):
+        checker, compare = read_checker(compare.removeprefix("checker:")), None
+    elif compare is not None:
         try:
             profile(compare, default="exact")
         except InputError as error:
@@ -185,17 +216,38 @@ def grading(
         preamble=preamble.value,
         reuse=not no_reuse,
         workers=workers_for(workers, settings, benchmark),
-        rules=Rules(early_stop=early_stop, compare=compare, max_tests=max_tests),
+        rules=Rules(early_stop=early_stop, compare=compare, checker=checker, max_tests=max_tests),
         doubt=benchmark.name not in TABLE,
     )
 
 
+def read_checker(file: str) -> str:
+    """Read the code of a checker that --compare names."""
+    with boundary(InputError, f"--compare checker:{file}"), Path(file).open("rb") as opened:
+        content = opened.read(MAX_LINE)
+    try:
+        code = content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"--compare checker:{file}: not UTF-8: {error}") from None
+    trouble = trouble_with(code)
+    if trouble is not None:
+        raise InputError(f"--compare checker:{file}: {trouble}")
+    return code
+
+
 def sandbox_for(
-    name: str | None, require: str | None, python: str, packages: str | None, settings: Settings
+    name: str | None,
+    require: str | None,
+    python: str,
+    packages: str | None,
+    settings: Settings,
+    *,
+    benchmark: Benchmark | None = None,
 ) -> Sandbox:
-    """Open the sandbox and warn if it is none."""
+    """Open the sandbox, with what a benchmark's solutions import, and warn if it is none."""
     chosen = settings.candidate_packages if packages is None else parse_packages(packages)
-    sandbox = open_sandbox(name or settings.sandbox, python, require, chosen)
+    wished = () if benchmark is None else benchmark.packages
+    sandbox = open_sandbox(name or settings.sandbox, python, require, chosen, wished)
     found = sandbox.enforcement()
     if not found.isolated:
         typer.echo(f"proctor: candidates run in the {found.tier} tier, NOT ISOLATED", err=True)

@@ -14,6 +14,9 @@ def score(
     completions: Annotated[Path, typer.Option(help="Samples file, or EvalPlus's folder.")],
     *,
     data: o.Data = None,
+    release: o.Release = None,
+    start_date: o.StartDate = None,
+    end_date: o.EndDate = None,
     against: Annotated[
         str | None, typer.Option(help="Field of the samples, or file, with recorded verdicts.")
     ] = None,
@@ -53,7 +56,8 @@ def score(
 
     settings = load_settings()
     ks = o.parse_counts("--k", k)
-    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings)
+    choice = o.choose(release, start_date, end_date)
+    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings, choice=choice)
     samples = Recorded(completions, solution_field)
     recorded = None if against is None else recordings(against, samples, loaded)
     plan = Plan(
@@ -77,7 +81,7 @@ def score(
     )
     finish(
         plan,
-        o.sandbox_for(sandbox, require, python, candidate_packages, settings),
+        o.sandbox_for(sandbox, require, python, candidate_packages, settings, benchmark=loaded),
         out,
         fresh=fresh,
         json=json,

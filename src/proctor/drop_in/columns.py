@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from proctor.api import as_task
 from proctor.benchmarks import load
-from proctor.drop_in.rows import process_input_output
+from proctor.benchmarks.contests import process_input_output
 from proctor.errors import InputError
 from proctor.extraction.syntax import bound_names, parse
 from proctor.lines import brief

@@ -1,6 +1,7 @@
 """From a task and a program to a verdict.
 
 judge → stdin, calls   the supervisor compares what the candidate answers
+      → reference      likewise, and what is expected is what the reference answers
       → code           test code: compared here where it is plain, else run by an examiner,
                        and together with the candidate only where it cannot be run apart
 """
@@ -10,19 +11,23 @@ import msgspec
 from proctor.errors import InputError, ProctorError
 from proctor.judge import stdin
 from proctor.judge.calls import Calls, called, question
+from proctor.judge.checker import Checker, by_text, by_value
 from proctor.judge.code import CodeJudge
 from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
+from proctor.judge.hearing import Value
 from proctor.judge.reduce import Case
+from proctor.judge.reference import ReferenceJudge
 from proctor.judge.supervisor import Findings
 from proctor.judge.unit import UnitJudge
 from proctor.program import Program
-from proctor.sandbox import Sandbox
+from proctor.sandbox import Limits, Sandbox
 from proctor.task import (
     Assertions,
     CallCases,
     CheckFunction,
     Compare,
+    ReferenceCases,
     StdinCases,
     Task,
     UnitTests,
@@ -42,7 +47,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     early_stop: bool = False
     compare: str | None = None
-    """A profile that replaces the tasks' own."""
+    """A profile that replaces the tasks' own profiles and checkers."""
+    checker: str | None = None
+    """Code of a checker that does so."""
     max_tests: int | None = None
     one_at_a_time: bool = False
     """Send no call before the one before it is answered."""
@@ -57,6 +64,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     judged: str = "apart"
     findings: Findings = Findings(tests=())
     attempts: int = 1
+    limits: Limits | None = None
+    """The limits that held, if they are not the task's own."""
 
 
 class Judge:
@@ -71,6 +80,14 @@ class Judge:
             one_at_a_time=self._rules.one_at_a_time,
         )
         self._unit = UnitJudge(sandbox, early_stop=self._rules.early_stop)
+        self._reference = ReferenceJudge(
+            sandbox,
+            self._code,
+            narrow=self._narrowed,
+            value=self._value_of,
+            early_stop=self._rules.early_stop,
+            one_at_a_time=self._rules.one_at_a_time,
+        )
 
     def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample; a failure of ours is tried once more, then unscored.
@@ -110,6 +127,9 @@ class Judge:
                 return self._judge_stdin(task, program, cases)
             case CallCases() as cases:
                 return self._judge_calls(task, program, cases)
+            case ReferenceCases() as cases:
+                held = self._reference.judge(task, cases, program)
+                return Judgement(verdict=held.verdict, findings=held.findings, limits=held.limits)
             case Assertions() | CheckFunction():
                 found = self._code.judge(task, program)
                 return Judgement(
@@ -123,25 +143,27 @@ class Judge:
                 raise UnfitError(f"tests of kind {kind} cannot be judged by this version")
 
     def _judge_stdin(self, task: Task, program: Program, cases: StdinCases) -> Judgement:
-        chosen = self._choose([len(text) for text in cases.inputs])
+        chosen = self._choose([len(text) for text in cases.inputs], cases.max_tests)
         some = msgspec.structs.replace(
             cases,
             inputs=[cases.inputs[index] for index in chosen],
             outputs=[cases.outputs[index] for index in chosen],
         )
+        checker = self._checker(task, cases.compare)
         findings = stdin.run_cases(
             self._sandbox,
             program,
             some,
             task.limits,
-            self._profile(cases.compare, "tiered"),
+            checker or by_text(self._profile(cases.compare, "tiered")),
             early_stop=self._rules.early_stop,
             task_seconds=self._task_seconds(task, len(chosen)),
         )
-        return Judgement(verdict=decide(findings.tests, declared=len(chosen)), findings=findings)
+        return _judgement(findings, chosen)
 
     def _judge_calls(self, task: Task, program: Program, cases: CallCases) -> Judgement:
-        chosen = self._choose([len(repr(given)) for given in cases.inputs])
+        chosen = self._choose([len(repr(given)) for given in cases.inputs], cases.max_tests)
+        checker = self._checker(task, cases.compare)
         target = task.entry_point or called(cases.fn_name, program)
         questions = [
             question(
@@ -153,30 +175,63 @@ class Judge:
                     expected=cases.outputs[index],
                 ),
                 cases.compare_argument,
+                only_equal=checker is None,
             )
             for place, index in enumerate(chosen)
         ]
-        compare = self._profile(cases.compare, "exact").value
-        findings = Calls(self._sandbox, program, task, compare).run(
+        accept = checker or by_value(self._profile(cases.compare, "exact"))
+        findings = Calls(self._sandbox, program, task, accept).run(
             questions,
             early_stop=self._rules.early_stop,
             task_seconds=self._task_seconds(task, len(chosen)),
         )
-        return Judgement(verdict=decide(findings.tests, declared=len(chosen)), findings=findings)
+        return _judgement(findings, chosen)
 
-    def _choose(self, sizes: list[int]) -> list[int]:
-        """Return which cases to run: with a maximum, the longest inputs, in their old order."""
-        most = self._rules.max_tests
+    def _narrowed(self, cases: ReferenceCases) -> ReferenceCases:
+        """Keep the cases that are to be run; their groups stay what they are called."""
+        if self._rules.max_tests is None:
+            return cases
+        sizes = [len(repr(given)) for given in cases.inputs]
+        longest = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+        chosen = sorted(longest[: self._rules.max_tests])
+        groups = [name for name, count in cases.groups.items() for _ in range(count)]
+        kept = [groups[index] for index in chosen] if groups else []
+        return msgspec.structs.replace(
+            cases,
+            inputs=[cases.inputs[index] for index in chosen],
+            groups={name: kept.count(name) for name in cases.groups},
+            also={chosen.index(i): value for i, value in cases.also.items() if i in chosen},
+        )
+
+    def _value_of(self, cases: ReferenceCases) -> Value:
+        return self._profile(cases.compare, "exact").value
+
+    def _choose(self, sizes: list[int], usual: int | None) -> list[int]:
+        """Return which cases to run: if not all, those with the longest inputs, longest first."""
+        most = self._rules.max_tests or usual
         if most is None or len(sizes) <= most:
             return list(range(len(sizes)))
-        longest = sorted(range(len(sizes)), key=lambda index: -sizes[index])[:most]
-        return sorted(longest)
+        return sorted(range(len(sizes)), key=lambda index: -sizes[index])[:most]
 
     def _task_seconds(self, task: Task, cases: int) -> float:
         return min(task.limits.wall_seconds * cases, self._rules.task_seconds)
 
+    def _checker(self, task: Task, compare: Compare | None) -> Checker | None:
+        code = self._rules.checker
+        if code is None and self._rules.compare is None and isinstance(compare, dict):
+            code = compare.get("checker", "")
+        return None if code is None else Checker(self._sandbox, task, code)
+
     def _profile(self, compare: Compare | None, default: str) -> Profile:
-        wanted = self._rules.compare or compare
-        if isinstance(wanted, dict):
-            raise UnfitError("checkers cannot be run by this version")
-        return profile(wanted, default=default)
+        usual = compare if isinstance(compare, str) else None
+        return profile(self._rules.compare or usual, default=default)
+
+
+def _judgement(findings: Findings, chosen: list[int]) -> Judgement:
+    """Decide, and number the tests as the task has them."""
+    tests = [
+        msgspec.structs.replace(test, index=index)
+        for test, index in zip(findings.tests, chosen, strict=False)
+    ]
+    findings = msgspec.structs.replace(findings, tests=tests)
+    return Judgement(verdict=decide(tests, declared=len(chosen)), findings=findings)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from proctor.extraction.syntax import bound_names, parse_answer
+from proctor.judge.checker import WRONG, Accept
 from proctor.judge.examination import UnfitError
 from proctor.judge.reduce import Case
 from proctor.judge.stdin import OUT_OF_TIME
@@ -67,8 +68,11 @@ def called(fn_name: str, program: Program) -> str:
     return f"Solution().{fn_name}" if "Solution" in names and fn_name not in names else fn_name
 
 
-def question(case: Case, argument: int | None = None) -> Question:
-    """Encode a case once; it is asked of every sample."""
+def question(case: Case, argument: int | None = None, *, only_equal: bool = True) -> Question:
+    """Encode a case once; it is asked of every sample.
+
+    Where not only what is equal is right, or even that is not, the answer has to be looked at.
+    """
     try:
         args, kwargs = pack(list(case.args)), pack([list(pair) for pair in case.kwargs.items()])
     except (CannotCross, TooLarge) as error:
@@ -78,7 +82,7 @@ def question(case: Case, argument: int | None = None) -> Question:
     if argument is not None:
         message["g"] = argument
     right = None
-    if case.relation == "equals":
+    if case.relation == "equals" and only_equal:
         right = _right(case.expected)
     number = case.index + 1
     return Question(case=case, request=frames.pack(frames.CALL, number, dump(message)), right=right)
@@ -90,9 +94,6 @@ def _right(expected: Any) -> bytes | None:
     except (CannotCross, TooLarge):
         return None
     return None if b"NaN" in right else right  # which is not equal to itself
-
-
-Compare = Callable[[Any, Any], bool]
 
 
 def holds(case: Case, got: Any) -> bool:
@@ -149,7 +150,7 @@ def judge_all(
 
 
 def settle(
-    source: Source, question: Question, compare: Compare | None = None
+    source: Source, question: Question, accept: Accept | None = None
 ) -> tuple[TestResult, bool]:
     """Wait for one answer and judge it."""
     index = question.case.index
@@ -165,18 +166,26 @@ def settle(
     case = question.case
     if opaque and case.relation not in ("equals", "is"):
         raise NeedsExaminerError
-    passed = compare(case.expected, got) if compare else holds(case, got)
-    if passed:
+    if accept is not None:
+        complaint = accept(given(case), case.expected, got)
+    else:
+        complaint = None if holds(case, got) else WRONG
+    if complaint is None:
         return TestResult(index=index, passed=True), opaque
     result = TestResult(
         index=index,
         passed=False,
         bucket=Bucket.WRONG_ANSWER,
-        detail="wrong answer",
+        detail=complaint,
         expected=case.relation if case.relation in ("true", "false") else show(case.expected),
         got=show(got),
     )
     return result, opaque
+
+
+def given(case: Case) -> list[Any]:
+    """Return what a call was given, as a checker sees it: named arguments are a dict at the end."""
+    return [*case.args, *([case.kwargs] if case.kwargs else [])]
 
 
 def read_value(frame: Frame, hashed: int) -> tuple[Any, bool]:
@@ -207,11 +216,11 @@ class Calls:
     A candidate that does not survive a case is started afresh for the next one.
     """
 
-    def __init__(self, sandbox: Sandbox, program: Program, task: Task, compare: Compare) -> None:
+    def __init__(self, sandbox: Sandbox, program: Program, task: Task, accept: Accept) -> None:
         self._sandbox = sandbox
         self._program = program
         self._task = task
-        self._compare = compare
+        self._accept = accept
         self._candidate: Candidate | None = None
         self._executions: list[Execution] = []
 
@@ -241,7 +250,7 @@ class Calls:
         before = clock.passed
         try:
             candidate.guest.send(question.request)
-            result = settle(candidate, question, self._compare)[0]
+            result = settle(candidate, question, self._accept)[0]
         except Gone as end:
             self._put_down(polite=False)
             result = end.result(question.case.index)

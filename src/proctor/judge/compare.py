@@ -10,8 +10,19 @@
 | `float(abs, rel)` | as many tokens, each the same, or two numbers  | equal, floats within        |
 |                   | within max(abs, rel x expected), the tolerance | max(abs, rel x expected)    |
 |                   | only where one has a point or an exponent      |                             |
+| `lcb`             | as many lines, each the same but for spaces    | equal                       |
+|                   | around it, or as many tokens, all numbers,     |                             |
+|                   | each equal                                     |                             |
 | `verl`            | as `tiered`                                    | equal; an expected `[x]`    |
 |                   |                                                | takes `x`, too              |
+| `unordered_lines` | the same lines in any order; spaces between    | equal, the elements of a    |
+|                   | tokens and blank lines are free                | list in any order           |
+| `sorted_tokens`   | the same tokens in any order                   | likewise                    |
+| `evalplus(abs)`   | as `exact`                                     | equal and of one type,      |
+|                   |                                                | floats within               |
+|                   |                                                | abs + 1e-7 x expected       |
+
+What fits none of them is for a checker, see `checker.py`.
 
 *Tokens* are what whitespace separates. Their equality follows from that of the trimmed texts and
 of the trimmed lines, so the first tiers of `tiered` need no code of their own.
@@ -22,17 +33,22 @@ exponent. They are subtracted exactly, so 10000000000000000 and 1000000000000000
 
 *Equal* values are equal in Python, with two differences. Tuples and lists are alike, at any depth,
 because JSON knows only one of them. A dict whose expected keys are all integers written as strings
-may have the integers instead, all or none, because JSON cannot have them. No profile but `verl`
-takes `x` for `[x]`, and none a set for a list, an array for anything, or text in another case or
-order.
+may have the integers instead, all or none, because JSON cannot have them. No profile here takes a
+set for a list, an array for anything, or text in another case; only `verl` takes `x` for `[x]`.
+
+In `evalplus` values are what a reference computed and not what JSON made of them. So tuples are no
+lists there and keys are what they are; and only where a float is expected there is a tolerance,
+of 1e-6 unless said otherwise.
 
 *Floats* have a tolerance where both values are real numbers, neither is a bool and at least one
-is a float; never as keys or in sets. NaN equals NaN in `validator` and `float`, which compare
-what was computed, and not in `exact` and `tiered`, which compare as Python does.
+is a float; never as keys or in sets. NaN equals NaN in `validator`, `float` and `evalplus`, which
+compare what was computed, and not in the others, which compare as Python does.
 
-What was got is hostile: everything here takes linear time, and values may be nested to any depth.
+What was got is hostile: everything here takes linear time, or that of sorting, and values may be
+nested to any depth.
 """
 
+import cmath
 import math
 import operator
 import re
@@ -46,6 +62,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError
+from proctor.judge.unordered import same_elements, same_lines, same_tokens
 
 Close = Callable[[Any, Any], bool]
 
@@ -66,10 +83,11 @@ def profile(compare: str | None, *, default: str) -> Profile:
     wanted = default if compare is None else compare.strip()
     if wanted in PROFILES:
         return PROFILES[wanted]
-    call = re.fullmatch(r"float(?:\((.*)\))?", wanted)
+    call = re.fullmatch(r"(float|evalplus)(?:\((.*)\))?", wanted)
     try:
         if call:
-            return _float_profile(*_tolerances(call[1] or ""))
+            make = {"float": _float_profile, "evalplus": _evalplus_profile}[call[1]]
+            return make(call[2] or "")
     except ValueError as error:
         raise InputError(f"compare {wanted!r}: {error}; known are {KNOWN}") from None
     raise InputError(f"compare {wanted!r}: no such profile; known are {KNOWN}")
@@ -92,11 +110,23 @@ def _tolerances(arguments: str) -> tuple[float, float]:
     return absolute, relative
 
 
-def _float_profile(absolute: float, relative: float) -> Profile:
+def _float_profile(arguments: str) -> Profile:
+    absolute, relative = _tolerances(arguments)
     return Profile(
         name=f"float({absolute!r}, {relative!r})",
         text=partial(_float_text, absolute=absolute, relative=relative),
         value=partial(equal, close=partial(_close, absolute=absolute, relative=relative)),
+    )
+
+
+def _evalplus_profile(arguments: str) -> Profile:
+    absolute, relative = _tolerances(arguments.strip() or "1e-6")
+    if relative:
+        raise ValueError("evalplus takes abs alone")
+    return Profile(
+        name=f"evalplus({absolute!r})",
+        text=operator.eq,
+        value=partial(equal, close=partial(_close_to_float, absolute=absolute), strict=True),
     )
 
 
@@ -112,6 +142,20 @@ def _validator_text(expected: str, got: str) -> bool:
     if _NUMBER.fullmatch(expected.strip()) and _NUMBER.fullmatch(got.strip()):
         return _near(expected.strip(), got.strip(), Decimal("1e-4"))
     return expected.rstrip() == got.rstrip()
+
+
+def _lcb_text(expected: str, got: str) -> bool:
+    wanted, given = expected.strip().split("\n"), got.strip().split("\n")
+    pairs = zip(wanted, given, strict=False)
+    return len(wanted) == len(given) and all(_same_line(*pair) for pair in pairs)
+
+
+def _same_line(expected: str, got: str) -> bool:
+    if expected.strip() == got.strip():
+        return True
+    wanted, given = expected.split(), got.split()
+    pairs = zip(wanted, given, strict=False)
+    return len(wanted) == len(given) and all(_near(*pair) for pair in pairs)
 
 
 def _float_text(expected: str, got: str, *, absolute: float, relative: float) -> bool:
@@ -146,10 +190,13 @@ def _inexact(tokens: str) -> bool:
     return not set(".eE").isdisjoint(tokens)
 
 
-def equal(expected: Any, got: Any, *, close: Close | None = None) -> bool:
-    """Tell whether two plain values are equal as calls count it, unequal leaves by `close`."""
+def equal(expected: Any, got: Any, *, close: Close | None = None, strict: bool = False) -> bool:
+    """Tell whether two plain values are equal as calls count it, unequal leaves by `close`.
+
+    Those that are `strict` lost nothing to JSON: tuples are no lists, and keys are what they are.
+    """
     try:
-        return _equal(expected, got, close)
+        return _equal(expected, got, close, strict=strict)
     except (ArithmeticError, ValueError, TypeError, RecursionError):
         # Signalling NaNs, arrays and deep elements of sets raise instead of answering.
         return False
@@ -157,10 +204,12 @@ def equal(expected: Any, got: Any, *, close: Close | None = None) -> bool:
 
 # Python itself compares unequal deques twice on every level.
 SEQUENCES: tuple[Any, ...] = ((list, tuple), deque)
+STRICT: tuple[Any, ...] = (list, tuple, deque)
 
 
-def _equal(expected: Any, got: Any, close: Close | None) -> bool:
+def _equal(expected: Any, got: Any, close: Close | None, *, strict: bool) -> bool:
     """Walk both values side by side, without recursion and no pair of containers twice."""
+    alike = STRICT if strict else SEQUENCES
     pending = [iter([(expected, got)])]
     seen: set[tuple[int, int]] = set()
     while pending:
@@ -170,10 +219,10 @@ def _equal(expected: Any, got: Any, close: Close | None) -> bool:
             continue
         wanted, given = pair
         inner: Iterator[tuple[Any, Any]] | None = None
-        if any(isinstance(wanted, kind) and isinstance(given, kind) for kind in SEQUENCES):
+        if any(isinstance(wanted, kind) and isinstance(given, kind) for kind in alike):
             inner = zip(wanted, given, strict=True) if len(wanted) == len(given) else None
         elif isinstance(wanted, dict) and isinstance(given, dict):
-            inner = _by_key(wanted, given)
+            inner = _by_key(wanted, given, strict=strict)
         elif _same(wanted, given) or (close is not None and close(wanted, given)):
             continue
         if inner is None:
@@ -187,12 +236,15 @@ def _equal(expected: Any, got: Any, close: Close | None) -> bool:
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,99}", re.ASCII)
 
 
-def _by_key(expected: dict[Any, Any], got: dict[Any, Any]) -> Iterator[tuple[Any, Any]] | None:
+def _by_key(
+    expected: dict[Any, Any], got: dict[Any, Any], *, strict: bool
+) -> Iterator[tuple[Any, Any]] | None:
     """Pair the values of equal keys, as written or as integers; None if the keys differ."""
     if len(expected) != len(got):
         return None
     keys = list(expected)
-    if all(isinstance(key, str) and _INTEGER.fullmatch(key) and key not in got for key in keys):
+    spelt = all(isinstance(key, str) and _INTEGER.fullmatch(key) for key in keys)
+    if spelt and not strict and not any(key in got for key in keys):
         keys = [int(key) for key in keys]
     if not all(key in got for key in keys):
         return None
@@ -219,10 +271,26 @@ def _close(expected: Any, got: Any, *, absolute: float, relative: float) -> bool
     return abs(wanted - given) <= max(absolute, relative * abs(wanted))
 
 
+def _close_to_float(expected: Any, got: Any, *, absolute: float) -> bool:
+    """Tell whether a number is close to a float, or a complex number, that is expected."""
+    if isinstance(got, bool) or not isinstance(expected, float | complex):
+        return False
+    if not isinstance(got, int | float | complex):
+        return False
+    if cmath.isnan(expected) or not cmath.isfinite(expected):
+        return cmath.isnan(expected) and cmath.isnan(got)
+    return abs(got - expected) <= absolute + 1e-7 * abs(expected)
+
+
 def _perhaps_wrapped(expected: Any, got: Any) -> bool:
     """Tell whether values are equal where rows wrap what a call returns in a list of its own."""
     wrapped = isinstance(expected, list) and len(expected) == 1
     return equal(expected, got) or (wrapped and equal(expected[0], got))
+
+
+def _unordered(expected: Any, got: Any) -> bool:
+    """Take the elements of the outermost list in any order."""
+    return equal(expected, got) or same_elements(expected, got)
 
 
 PROFILES: dict[str, Profile] = {
@@ -235,9 +303,12 @@ PROFILES: dict[str, Profile] = {
             text=_validator_text,
             value=partial(equal, close=partial(_close, absolute=1e-4, relative=0.0)),
         ),
+        Profile(name="lcb", text=_lcb_text, value=equal),
         Profile(name="verl", text=_tiered_text, value=_perhaps_wrapped),
+        Profile(name="unordered_lines", text=same_lines, value=_unordered),
+        Profile(name="sorted_tokens", text=same_tokens, value=_unordered),
     )
 }
 """The profiles without parameters, by name."""
 
-KNOWN = ", ".join([*PROFILES, "float(abs, rel)"])
+KNOWN = ", ".join([*PROFILES, "float(abs, rel)", "evalplus(abs)"])

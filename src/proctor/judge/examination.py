@@ -49,7 +49,7 @@ def order_for(task: Task, *, early_stop: bool) -> dict[str, Any]:
     entry = task.entry_point or ""
     named = [entry] if entry.isidentifier() else []
     order: dict[str, Any] = {
-        "prelude": _prelude(task.prompt),
+        "prelude": _prelude(task),
         "setup": task.tests.setup,
         "targets": [],
         "code": "",
@@ -91,9 +91,10 @@ def builtin_entry_points(targets: Sequence[str]) -> list[str]:
     return sorted(names) if all(hasattr(builtins, name) for name in names) else []
 
 
-def _prelude(prompt: str) -> str:
-    """Return the prompt if it is Python by itself: its helpers are the examiner's own copies."""
-    return "" if parse_python(prompt) is None else prompt
+def _prelude(task: Task) -> str:
+    """Return what of preamble and prompt is Python: its helpers are the examiner's own copies."""
+    texts = (text for text in (task.preamble, task.prompt) if text)
+    return "\n".join(text for text in texts if parse_python(text) is not None)
 
 
 def _check(code: str, entry: str) -> tuple[str, int]:

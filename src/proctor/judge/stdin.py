@@ -6,7 +6,7 @@ expected output stays with the supervisor.
 
 import msgspec
 
-from proctor.judge.compare import Profile
+from proctor.judge.checker import Accept
 from proctor.judge.supervisor import Findings, Gone, gone
 from proctor.program import Program
 from proctor.sandbox import KIB, Execution, Exited, Limits, Sandbox
@@ -20,7 +20,7 @@ def run_cases(
     program: Program,
     cases: StdinCases,
     limits: Limits,
-    profile: Profile,
+    accept: Accept,
     *,
     early_stop: bool,
     task_seconds: float,
@@ -38,7 +38,7 @@ def run_cases(
                 tests.append(OUT_OF_TIME.result(index))
             else:
                 executions.append(runs.run(given.encode(), output_limit(limits, expected)))
-                tests.append(judge_case(index, expected, executions[-1], profile))
+                tests.append(judge_case(index, given, expected, executions[-1], accept))
             if early_stop and not tests[-1].passed:
                 break
     finally:
@@ -54,20 +54,23 @@ def output_limit(limits: Limits, expected: str) -> int:
     return max(limits.output_bytes, 4 * len(expected.encode()) + 64 * KIB)
 
 
-def judge_case(index: int, expected: str, execution: Execution, profile: Profile) -> TestResult:
+def judge_case(
+    index: int, given: str, expected: str, execution: Execution, accept: Accept
+) -> TestResult:
     """Judge one execution of a program."""
     seconds = round(execution.usage.wall_seconds, 6)
     end = _failure(execution)
     if end is not None:
         return msgspec.structs.replace(end.result(index), seconds=seconds)
     got = execution.stdout.decode("utf-8", "replace")
-    if profile.text(expected, got):
+    complaint = accept(given, expected, got)
+    if complaint is None:
         return TestResult(index=index, passed=True, seconds=seconds)
     return TestResult(
         index=index,
         passed=False,
         bucket=Bucket.WRONG_ANSWER,
-        detail="wrong answer",
+        detail=complaint,
         expected=expected[:MAX_TEXT],
         got=got[:MAX_TEXT],
         seconds=seconds,

@@ -14,6 +14,7 @@ nothing. If neither of the first two tells anything the task is `unguarded`, and
 """
 
 import threading
+from collections import OrderedDict
 
 import msgspec
 
@@ -26,6 +27,8 @@ from proctor.verdict import Bucket, Failed, Passed, Verdict, decide
 
 CHANGES, PLAIN = ("changed", "nothing"), "plain"
 UNGUARDED = "unguarded"
+REMEMBERED = 10_000
+"""How many tasks' calibrations are kept: a stream of tasks may have no end."""
 
 
 class UnitFound(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,22 +38,41 @@ class UnitFound(msgspec.Struct, frozen=True, kw_only=True):
     findings: Findings
 
 
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """What the reference solution showed about a task."""
+
+    telling: tuple[str, ...] = ()
+    """The counterfactuals that tell something."""
+    program: Program | None = None
+    found: UnitFound | None = None
+    """The reference itself, and the verdict on it, which has been doubted enough."""
+    unfit: str = ""
+
+
+class _Exam:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.calibration: Calibration | None = None
+
+
 class UnitJudge:
     """Judges unit tests; safe for use by several threads."""
 
     def __init__(self, sandbox: Sandbox, *, early_stop: bool) -> None:
         self._sandbox = sandbox
         self._early_stop = early_stop
-        self._telling: dict[str, tuple[str, ...]] = {}
+        self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.Lock()
 
     def judge(self, task: Task, program: Program) -> UnitFound:
         """Judge one sample."""
-        telling = self._calibrated(task)
-        found = self._run(task, program)
+        calibration = self._calibrated(task)
+        if calibration.found is not None and program == calibration.program:
+            return calibration.found
+        found = _marked(self._run(task, program), calibration.telling)
         if not isinstance(found.verdict, Passed):
             return found
-        doubt = self._doubt(task, program, telling)
+        doubt = self._doubt(task, program, calibration.telling)
         if doubt is None:
             return found
         forged = Failed(bucket=Bucket.TAMPERING, detail=doubt, tests=found.verdict.tests)
@@ -68,23 +90,30 @@ class UnitJudge:
     def _passes(self, task: Task, program: Program, counterfactual: str) -> bool:
         return isinstance(self._run(task, program, counterfactual).verdict, Passed)
 
-    def _calibrated(self, task: Task) -> tuple[str, ...]:
-        """Return the counterfactuals that tell something, found out once a task."""
+    def _calibrated(self, task: Task) -> Calibration:
+        """Return what the reference shows, found out once a task."""
         with self._lock:
-            if task.task_id not in self._telling:
-                self._telling[task.task_id] = self._calibrate(task)
-            return self._telling[task.task_id]
+            exam = self._exams.setdefault(task.sha256, _Exam())
+            if len(self._exams) > REMEMBERED:
+                self._exams.popitem(last=False)
+        with exam.lock:  # other tasks need not wait
+            if exam.calibration is None:
+                exam.calibration = self._calibrate(task)
+        if exam.calibration.unfit:
+            raise UnfitError(exam.calibration.unfit)
+        return exam.calibration
 
-    def _calibrate(self, task: Task) -> tuple[str, ...]:
+    def _calibrate(self, task: Task) -> Calibration:
         solution = reference(task)
         if solution is None:
-            return ()
-        verdict = self._run(task, solution).verdict
-        if not isinstance(verdict, Passed):
-            raise UnfitError(f"the reference solution fails: {verdict.detail}")
+            return Calibration()
+        found = self._run(task, solution)
+        if not isinstance(found.verdict, Passed):
+            return Calibration(unfit=f"the reference solution fails: {found.verdict.detail}")
         changes = [change for change in CHANGES if not self._passes(task, solution, change)]
         plain = [PLAIN] if self._passes(task, solution, PLAIN) else []
-        return (*changes, *plain)
+        telling = (*changes, *plain)
+        return Calibration(telling=telling, program=solution, found=_marked(found, telling))
 
     def _run(self, task: Task, program: Program, counterfactual: str = "") -> UnitFound:
         order = order_for(task, early_stop=self._early_stop)
@@ -97,13 +126,15 @@ class UnitJudge:
             tests = Together(candidate).run(order, program.source, denied=denied)
         finally:
             execution = candidate.abort()
-        telling = self._telling.get(task.task_id)
-        unguarded = {UNGUARDED} if telling is not None and not {*telling} & {*CHANGES} else set()
-        findings = Findings(
-            tests=tests,
-            executions=[execution],
-            notes=frozenset(unguarded),
-            clock=self._sandbox.enforcement().clock,
-        )
+        clock = self._sandbox.enforcement().clock
+        findings = Findings(tests=tests, executions=[execution], clock=clock)
         verdict = decide(tests, declared=order["declared"], timeout_is_final=True)
         return UnitFound(verdict=verdict, findings=findings)
+
+
+def _marked(found: UnitFound, telling: tuple[str, ...]) -> UnitFound:
+    """Note that nothing guards a task that has a reference but no counterfactual for it."""
+    if set(telling) & set(CHANGES):
+        return found
+    findings = msgspec.structs.replace(found.findings, notes=frozenset({UNGUARDED}))
+    return msgspec.structs.replace(found, findings=findings)

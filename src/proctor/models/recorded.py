@@ -1,8 +1,8 @@
 """Completions that were recorded earlier, by us or by another tool.
 
 A samples file has one JSON object a line, or is one array of them: `completion` is what a model
-said and goes through extraction, `solution` is a program to be run exactly as written. EvalPlus's
-folder layout (`HumanEval_0/0.py`) is read, too. Fields we do not know are kept.
+said and goes through extraction, `solution` is a program to be run exactly as written. What other
+tools write (`proctor.convert`) is read, too. Fields we do not know are kept.
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from proctor.completion import Completion, Sampling, StopReason
-from proctor.errors import InputError, boundary
-from proctor.lines import Line, brief, explain, is_folder, read_lines, read_whole, spelt_out
+from proctor.convert import read
+from proctor.lines import Line, brief, spelt_out
 from proctor.task import Benchmark
 
 LENGTH = ("length", "max_tokens", "max_length")
@@ -37,8 +37,9 @@ class Recorded:
 
     def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
         """Yield every row with the id that the benchmark has for its task."""
-        known = {task.task_id for task in benchmark.tasks}
-        for line, row in self._rows():
+        ids = benchmark.ids
+        known = set(ids)
+        for line, row in read(self._path, ids, more=bool(benchmark.beyond)):
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
             written = row["task_id"]
@@ -54,7 +55,7 @@ class Recorded:
     def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
         """Yield all recorded completions; how many of a task there are is the file's business."""
         del sampling
-        places = {task.task_id: place for place, task in enumerate(benchmark.tasks)}
+        places = {task_id: place for place, task_id in enumerate(benchmark.ids)}
         counts: Counter[str] = Counter()
         for sample in self.samples(benchmark):
             task_id = sample.task_id
@@ -84,31 +85,6 @@ class Recorded:
                 raise line.error(f"field {field} must be a string, not {_kind(row[field])}")
             return field, whole or row.get("whole") is True
         raise line.error("there is neither a field completion nor a field solution")
-
-    def _rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
-        if is_folder(self._path):
-            yield from self._folder_rows()
-            return
-        for line in read_lines(self._path):
-            yield line, line.decode(dict[str, Any])
-
-    def _folder_rows(self) -> Iterator[tuple[Line, dict[str, Any]]]:
-        """Read `HumanEval_0/0.py` and so on, as EvalPlus writes them."""
-        for folder in filter(is_folder, sorted(_inside(self._path))):
-            files = [file for file in _inside(folder) if file.suffix == ".py"]
-            for file in sorted(files, key=lambda file: (len(file.stem), file.stem)):
-                line = Line(file, 1, read_whole(file))
-                try:
-                    solution = line.text.decode()
-                except UnicodeDecodeError as error:
-                    raise InputError(f"{file}: {explain(error)}") from None
-                task_id = folder.name.replace("_", "/", 1)
-                yield line, {"task_id": task_id, "solution": solution}
-
-
-def _inside(folder: Path) -> list[Path]:
-    with boundary(InputError, f"cannot read {folder}"):
-        return list(folder.iterdir())
 
 
 def _stop(row: dict[str, Any]) -> StopReason:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from proctor.score import Estimate
-from proctor.summary import Summary
+from proctor.summary import SuiteSummary, Summary
 from proctor.verdict import OUTCOMES, Bucket
 
 
@@ -39,8 +39,11 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"{safe(summary.benchmark)} · {safe(summary.model)}"
     yield ""
     for k, estimate in summary.pass_at_k.items():
-        left_out = f", {estimate.left_out} tasks left out" if estimate.left_out else ""
-        yield f"  pass@{k:<4} {percent(estimate)}{left_out}"
+        if not summary.groups:
+            yield f"  pass@{k:<4} {_figure(estimate)}"
+        for place, (name, part) in enumerate(summary.groups.items()):
+            head = "" if place else f"pass@{k}"
+            yield f"  {head:<9} {safe(name):<11} {_figure(part.pass_at_k[k])}"
     yield ""
     yield f"  {summary.passed} of {summary.samples} samples passed, {summary.tasks} tasks"
     for bucket, number in summary.buckets.items():
@@ -58,6 +61,44 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
     yield f"  {safe(summary.run_dir)}"
+
+
+def render_suite(suite: SuiteSummary) -> str:
+    """Return the report of several runs as text."""
+    return "\n".join(_suite_lines(suite)) + "\n"
+
+
+def _suite_lines(suite: SuiteSummary) -> Iterator[str]:
+    yield f"{safe(suite.suite)} · {safe(suite.model)}"
+    yield ""
+    for k, estimate in suite.pass_at_k.items():
+        rows = [*_suite_rows(suite, k), (f"all {suite.tasks} tasks", estimate)]
+        width = max(len(name) for name, _ in rows)
+        for place, (name, one) in enumerate(rows):
+            head = "" if place else f"pass@{k}"
+            yield f"  {head:<9} {name:<{width}}  {_figure(one)}"
+    yield ""
+    yield f"  {suite.passed} of {suite.samples} samples passed, {suite.tasks} tasks"
+    for name, part in suite.benchmarks.items():
+        if part.degraded:
+            yield f"  DEGRADED: {safe(name)}: {_degraded(part)}"
+    if suite.seconds:
+        yield f"  {suite.seconds:.1f} s"
+    yield f"  {safe(suite.run_dir)}"
+
+
+def _suite_rows(suite: SuiteSummary, k: str) -> Iterator[tuple[str, Estimate]]:
+    for name, part in suite.benchmarks.items():
+        if k in part.pass_at_k and not part.groups:
+            yield safe(name), part.pass_at_k[k]
+        for group, figures in part.groups.items():
+            if k in figures.pass_at_k:
+                yield f"{safe(name)} {safe(group)}", figures.pass_at_k[k]
+
+
+def _figure(estimate: Estimate) -> str:
+    left_out = f", {estimate.left_out} tasks left out" if estimate.left_out else ""
+    return percent(estimate) + left_out
 
 
 def _degraded(summary: Summary) -> str:

@@ -32,7 +32,7 @@ GIB = 1024 * MIB
 
 Tier = Literal["kernel", "docker", "contained", "portable"]
 Clock = Literal["cpu", "wall"]
-Role = Literal["candidate", "examiner", "together"]
+Role = Literal["candidate", "examiner", "checker", "together"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +49,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     file_bytes: int = 64 * MIB
     scratch_bytes: int = 256 * MIB
     open_files: int = 256
+    loopback: bool = False
+    """Whether it may talk to itself over a network that leads nowhere else."""
 
     def with_seconds(self, seconds: float) -> "Limits":
         """Return the same limits with both clocks set to `seconds`."""

@@ -17,11 +17,13 @@ from proctor.sandbox import (
     Ending,
     Execution,
     Limits,
+    OutOfMemory,
     OutputTooLong,
     SandboxFailed,
     Usage,
     descriptors,
 )
+from proctor.sandbox.cgroup import Group, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from proctor.sandbox.place import Place
 
 START_SECONDS = 30.0
+MAX_SAID = 1 << 16
 MAX_FILE_BYTES = 100 << 20
 
 ENVIRONMENT = {
@@ -72,6 +75,8 @@ class Box:
         environment of this process. The keeper holds its `place`, too, and goes with it.
         """
         self._place = place
+        self._group: Group | None = None
+        self._shared_bytes = 0  # files that stay from guest to guest
         try:
             self.version = self._begin(argv, bundle, environment)
         except BaseException:
@@ -102,8 +107,8 @@ class Box:
                 return str(hello.header["ready"])
             self.close()
             errors.seek(0)
-            said = errors.read(4096).decode("utf-8", "replace").strip()
-            raise SandboxError(f"the box does not start: {said or 'no reason given'}")
+            said = errors.read(MAX_SAID).decode("utf-8", "replace").strip().splitlines()
+            raise SandboxError(f"the box does not start: {_reason(said)}")
 
     def _launch(
         self,
@@ -131,6 +136,18 @@ class Box:
         """Learn which process the keeper is, if another one only stays outside of it."""
         self.keeper = children(outside or self._process.pid)[0]
         self._others = 1
+
+    def bound(self, group: Group, shared_bytes: int) -> None:
+        """Have a cgroup bound what all in the box take, files that guests share included."""
+        self._group, self._shared_bytes = group, shared_bytes
+        self.control.heed(group.alarm, group.events)
+        group.add(self.keeper)
+
+    def _make_room(self, limits: Limits, message_bytes: int) -> None:
+        """Let the next guest take what its limits allow."""
+        if self._group is not None:
+            with boundary(SandboxError, "cannot limit the memory of a box"):
+                self._group.allow(room(limits, self._shared_bytes, message_bytes))
 
     def follow(self) -> None:
         """Run where the calling thread may run."""
@@ -164,11 +181,12 @@ class Box:
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
         """Fork a guest and return its outside; without standard input it gets a border."""
+        source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
+        self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
-        source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         order = {
             "role": role,
             "args": () if program is None else program.args,
@@ -192,6 +210,7 @@ class Box:
             self.control,
             limits,
             self.look,
+            group=self._group,
             outputs=(reading[0], reading[1]),
             border=ours,
             stdin=None if feed[1] is None else (feed[1], stdin or b""),
@@ -200,24 +219,45 @@ class Box:
 
     def exchange(self, requests: bytes, limits: Limits, role: str = "candidate") -> Exchanged:
         """Have a fresh guest answer requests that are all known, under one clock."""
+        self._make_room(limits, len(requests))
         clock = Stopwatch(limits, self.look)
         clock.start()
         self.control.send(_exchange_header(role, limits), blob=requests)
         killed: Ending | None = None
         answer = GONE
-        while True:
-            patience = PATIENCE_AFTER_KILL if killed else clock.patience()
-            if self.control.wait(patience):
-                answer = self.control.answer()
-                break
-            expired = clock.expired()
+        while not self._answered(clock, killed):
             if killed is not None:
                 break  # a keeper that does not answer a kill is no keeper
-            if expired is not None:
-                killed = over_limit(expired, limits)
+            killed = self._trouble(clock, limits)
+            if killed is not None:
                 self.control.order(do="kill")
+        else:
+            answer = self.control.answer()
         clock.stop()
-        return _exchanged(answer, killed, limits, clock)
+        return _exchanged(answer, self._why(killed, answer), limits, clock)
+
+    def _answered(self, clock: Stopwatch, killed: Ending | None) -> bool:
+        """Wait for an answer, as long as one may."""
+        if killed is not None:
+            return self.control.wait(PATIENCE_AFTER_KILL)
+        return self.control.wait_or_alarm(clock.patience())
+
+    def _trouble(self, clock: Stopwatch, limits: Limits) -> Ending | None:
+        """Say why a guest has to end, if it has to."""
+        expired = clock.expired()
+        if expired is not None:
+            return over_limit(expired, limits)
+        return None if self._group is None else self._group.told()
+
+    def _why(self, killed: Ending | None, answer: Answer) -> Ending | None:
+        """Say why a guest has ended, unless by itself."""
+        if self._group is None:
+            return killed
+        if killed is not None or self.control.alarmed:
+            told = self._group.told()
+        else:
+            told = self._group.told_after(answer.header.get("ended"))
+        return killed or told
 
     def write(self, path: str, content: bytes) -> None:
         """Put a file into the scratch folder."""
@@ -250,6 +290,9 @@ class Box:
         place, self._place = self._place, None
         if place is not None:
             place.remove()
+        group, self._group = self._group, None
+        if group is not None:
+            group.close()
 
     def _answer(self) -> Answer:
         """Wait for what the keeper says to an order that takes no time; nothing if it hangs."""
@@ -261,6 +304,13 @@ class Box:
         if not answer.fds:
             raise SandboxError(f"{path}: {answer.header.get('refused', 'no answer')}")
         return answer.fds[0]
+
+
+def _reason(said: Sequence[str]) -> str:
+    """Return the line that says why something ended: of a traceback the last, else the first."""
+    if not said:
+        return "no reason given"
+    return said[-1] if said[0].startswith("Traceback") else said[0]
 
 
 def processors() -> set[int]:
@@ -288,12 +338,13 @@ def _exchanged(
 ) -> Exchanged:
     """Make sense of what the keeper says of an exchange."""
     header, blob = answer.header, answer.blob
+    ending: Ending
     if "ended" not in header:
-        reason = header.get("refused", "the keeper of the box is gone")
-        return Exchanged(b"", Execution(ending=SandboxFailed(reason)))
+        failed = SandboxFailed(header.get("refused", "the keeper of the box is gone"))
+        ending = killed if isinstance(killed, OutOfMemory) else failed
+        return Exchanged(b"", Execution(ending=ending))
     first, second, _ = header["sizes"]
     answers = blob[:first]
-    ending: Ending
     if not answers.startswith(b"R"):
         why = answers.removeprefix(b"F").decode("utf-8", "replace")
         ending = SandboxFailed(why or "died while being set up")

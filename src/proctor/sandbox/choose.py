@@ -12,7 +12,7 @@ from proctor.sandbox.portable import Portable
 
 ORDER: tuple[Tier, ...] = get_args(Tier)
 """Best first."""
-TIERS: dict[Tier, Callable[[str, Sequence[str] | None], Sandbox]] = {
+TIERS: dict[Tier, Callable[[str, Sequence[str] | None, Sequence[str]], Sandbox]] = {
     "kernel": open_kernel,
     "docker": open_docker,
     "contained": open_contained,
@@ -29,8 +29,12 @@ def open_sandbox(
     python: str,
     require: str | None = None,
     packages: Sequence[str] | None = None,
+    wished: Sequence[str] = (),
 ) -> Sandbox:
-    """Open the tier called `name`; `auto` is the best that is isolated, or nothing."""
+    """Open the tier called `name`; `auto` is the best that is isolated, or nothing.
+
+    Candidates may import `packages`; if nobody says which, those `wished` for where installed.
+    """
     for flag, asked in (("--sandbox", name), ("--require", require)):
         if asked not in (None, "auto", *ORDER):
             raise InputError(f"{flag} {asked}: known are auto, {', '.join(ORDER)}")
@@ -41,7 +45,7 @@ def open_sandbox(
     refusals = []
     for tier in good:
         try:
-            sandbox = TIERS[tier](python, packages)
+            sandbox = TIERS[tier](python, packages, wished)
             isolated = sandbox.enforcement().isolated
         except SandboxError as error:
             refusals.append(f"{tier}: {error}")

@@ -77,7 +77,11 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
         return self.own_user and not self.kept & DAC_OVERRIDE
 
 
-def open_contained(python: str = sys.executable, packages: Sequence[str] | None = None) -> Warm:
+def open_contained(
+    python: str = sys.executable,
+    packages: Sequence[str] | None = None,
+    wished: Sequence[str] = (),
+) -> Warm:
     """Open the tier for containers that allow no user namespaces."""
     if sys.platform != "linux":
         raise SandboxError(f"the contained tier is for Linux, not {platform.platform()}")
@@ -88,7 +92,9 @@ def open_contained(python: str = sys.executable, packages: Sequence[str] | None 
         walls=_walls(means),
         clock="schedstat" if means.watched else "wall",
     )
-    return on_this_host(promise, lambda contents: contained_box(contents, means), python, packages)
+    return on_this_host(
+        promise, lambda contents: contained_box(contents, means), python, packages, wished
+    )
 
 
 def contained_box(contents: Contents, means: Means) -> Box:

@@ -52,14 +52,15 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     packages: Mapping[str, str]
     """What is installed in it, with versions."""
 
-    def choose(self, names: Sequence[str] | None) -> list[str]:
+    def choose(self, names: Sequence[str] | None, wished: Sequence[str] = ()) -> list[str]:
         """Return which of its packages candidates may import; by default some that are known."""
         installed = {plain(name): name for name in self.packages}
         if refused := sorted(REFUSED & set(installed)):
             raise InputError(
                 f"docker_image: {self.name} has {refused[0]}, from which answers could be read"
             )
-        chosen = [name for name in DEFAULT if name in installed] if names is None else names
+        usual = dict.fromkeys(plain(name) for name in (*DEFAULT, *wished))
+        chosen = [name for name in usual if name in installed] if names is None else names
         for name in chosen:
             if plain(name) not in installed:
                 raise InputError(f"candidate_packages: {name} is not in {self.name}")
@@ -133,6 +134,7 @@ def note(contents: Contents, *, namespaces: bool) -> tuple[dict[str, Any], Nest]
         "shown": [*SHOWN, *([] if prefix.startswith("/usr") else [prefix])],
         "masks": [],
         "files": FILES,
+        "loopback": contents.loopback,
         "root": "/tmp",  # noqa: S108
         "place": PLACE,
         "argv": boot(contents, ()),

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError, SandboxError, boundary
-from proctor.sandbox import descriptors, seccomp
+from proctor.sandbox import GIB, descriptors, seccomp
 from proctor.sandbox.box import ENVIRONMENT
 
 INSIDE = Path(__file__).parent / "inside"
@@ -35,7 +35,7 @@ MODULES = (
     *("keeper", "linux"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
-EXAMINERS = ("standins", "examiner", "unit", "together")
+EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 """Files that live in boxes with test code only."""
 
 PRELOADED = (
@@ -43,6 +43,17 @@ PRELOADED = (
     *("operator", "re", "string", "typing"),
 )
 """What many candidates import; more would make every fork slower for all of them."""
+
+SLOW = {
+    "numpy": ("numpy",),
+    "pandas": ("pandas",),
+    "matplotlib": ("matplotlib.pyplot",),
+    "scipy": ("scipy.stats",),
+    "scikit-learn": ("sklearn.linear_model", "sklearn.cluster"),
+    "seaborn": ("seaborn",),
+    "requests": ("requests",),
+}
+"""Packages and those modules of theirs that take longer to load than all of a usual test."""
 
 BOOT = """
 import json, os, sys, types
@@ -57,10 +68,12 @@ for name, source in bundle["modules"]:
     setattr(package, name, module)
     exec(compile(source, f"<inside {name}>", "exec"), module.__dict__)
 for name in bundle["preload"]:
+    loaded = set(sys.modules)
     try:
         __import__(name)
-    except ImportError:
-        pass
+    except Exception:  # who needs it will hear why; half of it is worse than nothing
+        for half in set(sys.modules) - loaded:
+            del sys.modules[half]
 from inside.keeper import keep
 from inside.roles import rehearse
 rehearse()
@@ -68,15 +81,16 @@ control = int(sys.argv[1])
 name, how = bundle["nest"]
 how["filter_code"] = bytes.fromhex(how["filter_code"])
 nest = getattr(module, name)(**how)
-del bundle, file, source, module, package, name, how, sys.argv[1:]
+del bundle, file, source, module, package, name, how, loaded, sys.argv[1:]
 keep(control, nest)
 """
 
 NOBODY = 65534
+SESSION_BYTES = GIB
 FILES = {
     "/etc/passwd": "root:x:0:0::/:/bin/sh\ncandidate:x:1000:1000::/tmp:/bin/sh\n",
     "/etc/group": "root:x:0:\ncandidate:x:1000:\n",
-    "/etc/hosts": "127.0.0.1 localhost\n",
+    "/etc/hosts": "127.0.0.1 localhost box\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
 SYSTEM = ("/usr/bin", "/usr/lib32", "/usr/lib64", "/usr/lib/locale", "/usr/share/zoneinfo")
@@ -126,11 +140,17 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     packages: Sequence[tuple[str, str]] = ()
     """Name in /packages, and where it lies."""
     preload: Sequence[str] = PRELOADED
-    network: bool = False
+    loopback: bool = False
+    """Whether guests may use a network that ends in the box."""
     examiner: bool = False
     """Whether test code runs in it."""
     shared: bool = False
     """Whether guests share one scratch folder, as in a session."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """How much a scratch folder holds that guests share."""
+        return SESSION_BYTES if self.shared else 0
 
 
 class Nest(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,8 +167,8 @@ def namespaces(contents: Contents) -> Nest:
     return Nest(
         modules=("namespaces",),
         name="Namespaces",
-        filter_code=seccomp.program(platform.machine(), network=contents.network),
-        how={"shared": contents.shared},
+        filter_code=seccomp.program(platform.machine(), loopback=contents.loopback),
+        how={"shared_bytes": contents.shared_bytes},
     )
 
 
@@ -184,6 +204,7 @@ def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
         "masks": sorted({mask for source in sources for mask in package_folders(source)}),
         "files": FILES,
         "links": _links(),
+        "loopback": contents.loopback,
         "user": NOBODY,
         "argv": boot(contents, fds),
         "environment": {**ENVIRONMENT, "HOME": "/tmp", "TMPDIR": "/tmp"},  # noqa: S108

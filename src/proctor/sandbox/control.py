@@ -37,6 +37,15 @@ class Control:
         self.connection = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
+        self._both = self._poll
+        self.alarmed = False
+        """Whether something else than an answer came while one was waited for."""
+
+    def heed(self, alarm: int, events: int) -> None:
+        """Wait for an alarm, too, from now on."""
+        self._both = select.poll()
+        self._both.register(self.connection, select.POLLIN)
+        self._both.register(alarm, events)
 
     def order(self, fds: Sequence[int] = (), blob: bytes = b"", **order: Any) -> None:
         """Send one order."""
@@ -59,6 +68,13 @@ class Control:
     def wait(self, seconds: float) -> bool:
         """Say whether an answer comes within some time."""
         return bool(self._poll.poll(seconds * 1000))
+
+    def wait_or_alarm(self, seconds: float) -> bool:
+        """Say whether an answer comes within some time, and before an alarm without one."""
+        ready = self._both.poll(seconds * 1000)
+        answer = any(fd == self.connection.fileno() for fd, _ in ready)
+        self.alarmed = len(ready) > answer
+        return answer
 
     def answer(self) -> Answer:
         """Wait for one answer."""

@@ -39,11 +39,15 @@ main()
 """
 
 
-def open_docker(python: str = sys.executable, packages: Sequence[str] | None = None) -> "Docker":
+def open_docker(
+    python: str = sys.executable,
+    packages: Sequence[str] | None = None,
+    wished: Sequence[str] = (),
+) -> "Docker":
     """Open the tier for hosts with a Docker daemon."""
     version = ".".join(look_at(python).version.split(".")[:2])
     name = load_settings().docker_image or f"python:{version}-slim"
-    return Docker(look_into(name), packages)
+    return Docker(look_into(name), packages, wished)
 
 
 def docker_box(contents: Contents, image: Image, limits: Limits, *, namespaces: bool) -> Box:
@@ -98,9 +102,11 @@ def _runs(pid: int, executable: str) -> bool:
 class Docker:
     """Containers from one image, for as many kinds of limits as are asked for."""
 
-    def __init__(self, image: Image, packages: Sequence[str] | None) -> None:
+    def __init__(
+        self, image: Image, packages: Sequence[str] | None, wished: Sequence[str] = ()
+    ) -> None:
         self._image = image
-        self._packages = image.choose(packages)
+        self._packages = image.choose(packages, wished)
         self._lock = threading.Lock()
         self._warm: dict[tuple[int, int, int], Warm] = {}
 

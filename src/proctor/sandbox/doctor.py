@@ -19,6 +19,7 @@ from proctor.sandbox import (
     Execution,
     Exited,
     Limits,
+    OutOfMemory,
     OutputTooLong,
     Sandbox,
     Tier,
@@ -99,6 +100,7 @@ class Check(NamedTuple):
     """None: it needs no wall."""
     source: str
     holds: Callable[[Execution], bool]
+    limits: Limits = LIMITS
 
 
 def _timed_out(execution: Execution) -> bool:
@@ -114,6 +116,14 @@ CHECKS = (
         "memory_bytes",
         "bytearray(600 << 20)",
         lambda e: b"MemoryError" in e.stderr,
+    ),
+    Check(
+        "so is that of two",
+        "memory_bytes",
+        "import os, time\nfor n in range(2):\n    if os.fork() == 0:\n"
+        "        block = bytearray(80 << 20)\n        time.sleep(60)\ntime.sleep(60)",
+        lambda e: e.ending == OutOfMemory() or b"PermissionError" in e.stderr,  # one is all it gets
+        msgspec.structs.replace(LIMITS.with_seconds(5), memory_bytes=128 * MIB),
     ),
     Check(
         "output is limited",
@@ -215,7 +225,7 @@ def _try_all(sandbox: Sandbox, enforcement: Enforcement) -> Iterator[Trial]:
             if check.wall and enforcement.walls[check.wall].startswith("not enforced"):
                 continue
             source = check.source.format(**facts) if "{" in check.source else check.source
-            execution = sandbox.run(Program(source=source), LIMITS)
+            execution = sandbox.run(Program(source=source), check.limits)
             yield Trial(name=check.name, held=check.holds(execution), detail=_said(execution))
 
 

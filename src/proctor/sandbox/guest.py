@@ -29,6 +29,7 @@ from proctor.sandbox import (
     TimedOut,
     Usage,
 )
+from proctor.sandbox.cgroup import Group
 from proctor.sandbox.clock import Expiry, Load, Stopwatch
 from proctor.sandbox.control import Control
 from proctor.sandbox.inside.frames import Frame, Reader, TooLarge
@@ -81,6 +82,7 @@ class Guest:
         limits: Limits,
         look: Callable[[], Load | None],
         *,
+        group: Group | None = None,
         outputs: tuple[int, int],
         border: socket.socket | None = None,
         stdin: tuple[int, bytes] | None = None,
@@ -112,6 +114,10 @@ class Guest:
             self._watch(border.fileno(), self._cross_border)
         if self._stdin is not None:
             self._watch(self._stdin, self._feed, select.POLLOUT)
+        self._group = group
+        if group is not None:
+            self._actions[group.alarm] = self._take_alarm
+            self._poll.register(group.alarm, group.events)
 
     def send(self, data: bytes) -> None:
         """Queue bytes for the guest and send what can be sent now."""
@@ -178,6 +184,8 @@ class Guest:
         """Say how it ended."""
         ended = self._ended or {}
         code = ended.get("ended")
+        if code is None and isinstance(self._killed, OutOfMemory):
+            return self._killed  # the kernel took the keeper with it
         if code is None:
             return SandboxFailed("the keeper of the box is gone")
         if not self.stage.startswith("R"):
@@ -223,6 +231,16 @@ class Guest:
         answer = self._control.answer().header
         if "ended" in answer or not answer:
             self._ended = answer
+            if self._killed is None and self._group is not None:
+                self._killed = self._group.told_after(answer.get("ended"))
+
+    def _take_alarm(self) -> None:
+        assert self._group is not None  # noqa: S101
+        told = self._group.told()
+        if told is not None and self._ended is None:
+            self.kill(told)
+        elif self._killed is None:
+            self._killed = told
 
     def _take_output(self, fd: int) -> None:
         try:
@@ -286,12 +304,10 @@ class Guest:
 
     def _drain(self) -> None:
         """Take what the dead guest had already written; nobody is left to write more."""
-        control = self._control.connection.fileno()
-        for fd, action in list(self._actions.items()):
-            while fd in self._actions and fd not in (control, self._stdin):
-                if self._too_long:
-                    return
-                action()
+        border = () if self._border is None else (self._border.fileno(),)
+        for fd in (*self._outputs, *border):
+            while fd in self._actions and not self._too_long:
+                self._actions[fd]()
 
     def _close(self) -> None:
         if self._border is not None:

@@ -1,8 +1,10 @@
 """What this host is and has, found out by trying, and the lines that would mend what it lacks."""
 
+import contextlib
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,12 +12,28 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.errors import SandboxError
+from proctor.sandbox import MIB, OutOfMemory
+from proctor.sandbox.cgroup import Group, find_ground
+
 PROBE = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from inside.probe import main
 main()
 """
+TWO_PROCESSES = """
+import os, sys, time
+sys.stdin.readline()
+for _ in range(2):
+    if os.fork() == 0:
+        block = bytearray(48 << 20)
+        time.sleep(10)
+os.wait()
+"""
+"""Each of them takes less than `TOGETHER_BYTES`, both together more."""
+TOGETHER_BYTES = 64 * MIB
+CGROUP = "memory cgroup"
 NAMESPACES = ("user namespace", "mount namespace", "pid namespace", "network namespace")
 
 
@@ -78,7 +96,30 @@ def probe() -> list[Trial]:
     answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if answer.returncode:
         return [Trial(name="probes", held=False, detail=answer.stderr.strip()[-200:])]
-    return [Trial(name=n, held=held, detail=said) for n, held, said in json.loads(answer.stdout)]
+    trials = [Trial(name=n, held=held, detail=said) for n, held, said in json.loads(answer.stdout)]
+    return [*trials, _try_cgroup()]
+
+
+def _try_cgroup() -> Trial:
+    """Have two processes take more than they may take together."""
+    try:
+        group = Group(find_ground())
+    except (SandboxError, OSError) as error:
+        return Trial(name=CGROUP, held=False, detail=str(error))
+    command = [sys.executable, "-s", "-S", "-c", TWO_PROCESSES]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            group.add(process.pid)
+            group.allow(TOGETHER_BYTES)
+            process.communicate(b"\n", timeout=60)
+            held, detail = group.told() == OutOfMemory(), "of two processes one was ended"
+        except (OSError, subprocess.SubprocessError) as error:
+            held, detail = False, str(error)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    group.close()
+    return Trial(name=CGROUP, held=held, detail=detail if held else f"it did not hold: {detail}")
 
 
 def remedies(host: Host, trials: Sequence[Trial]) -> Iterator[Remedy]:
@@ -95,6 +136,21 @@ def remedies(host: Host, trials: Sequence[Trial]) -> Iterator[Remedy]:
                 "# in a container: its seccomp profile has to allow landlock_* (Docker 23 does)",
             ],
         )
+    if CGROUP in failed and host.system == "Linux":
+        yield Remedy(
+            missing="the memory of all processes of a candidate limited, not only watched",
+            lines=_cgroup(host),
+        )
+
+
+def _cgroup(host: Host) -> Sequence[str]:
+    """Return the lines by which we get a cgroup that we may divide among boxes."""
+    if host.pod:
+        return CGROUP_POD
+    if host.container:
+        return CGROUP_DOCKER
+    user = "" if host.root else "--user "
+    return [f"systemd-run {user}--scope -p Delegate=yes proctor ..."]
 
 
 def _namespaces(host: Host) -> Iterator[Remedy]:
@@ -148,4 +204,15 @@ POD = (
     "      procMount: Unmasked",
     "      seccompProfile: {type: Unconfined}",
     "      appArmorProfile: {type: Unconfined}",
+)
+CGROUP_DOCKER = (
+    "# as root in the container, on a host with cgroup v2, Docker 28 or later:",
+    "docker run --security-opt writable-cgroups=true --cap-add SYS_ADMIN \\",
+    "    --security-opt seccomp=unconfined --security-opt apparmor=unconfined \\",
+    "    --security-opt systempaths=unconfined ...",
+)
+CGROUP_POD = (
+    "# as root in the container, on nodes with cgroup v2 whose containerd (2.1 or later) has",
+    "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]",
+    "  cgroup_writable = true",
 )

@@ -8,13 +8,15 @@ What is not covered: the kernel itself. A guest talks to the host's kernel throu
 that `seccomp.py` leaves, and a flaw in those is a way out.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from proctor.errors import SandboxError
+from proctor.errors import SandboxError, boundary
 from proctor.sandbox.box import Box
+from proctor.sandbox.cgroup import Ground, Group, find_ground
 from proctor.sandbox.contents import Contents, bundle, namespaces, plan
 from proctor.sandbox.warm import Promise, Warm, on_this_host
 
@@ -36,21 +38,33 @@ WALLS = {
     "scratch_bytes": "tmpfs of its own",
     "open_files": "rlimit",
     "files": "mount namespace, read-only",
-    "network": "network namespace without any, seccomp",
+    "network": "network namespace without any but a loopback where asked for, seccomp",
     "other processes": "pid namespace of its own",
     "system calls": "seccomp, no capabilities",
 }
 
 
-def open_kernel(python: str = sys.executable, packages: Sequence[str] | None = None) -> Warm:
+def open_kernel(
+    python: str = sys.executable,
+    packages: Sequence[str] | None = None,
+    wished: Sequence[str] = (),
+) -> Warm:
     """Open the tier for Linux hosts that allow user namespaces."""
+    walls, ground = dict(WALLS), None
+    with contextlib.suppress(SandboxError):  # then all together are watched
+        ground = find_ground()
+        walls["memory_bytes"] = "rlimit, each process; cgroup, all together"
     return on_this_host(
-        Promise(tier="kernel", isolated=True, walls=WALLS), kernel_box, python, packages
+        Promise(tier="kernel", isolated=True, walls=walls),
+        lambda contents: kernel_box(contents, ground),
+        python,
+        packages,
+        wished,
     )
 
 
-def kernel_box(contents: Contents) -> Box:
-    """Build a box and start its keeper."""
+def kernel_box(contents: Contents, ground: Ground | None = None) -> Box:
+    """Build a box and start its keeper, in a cgroup if there is a ground for it."""
     folder = str(Path(__file__).parent)
 
     def argv(fds: Sequence[int]) -> list[str]:
@@ -58,11 +72,21 @@ def kernel_box(contents: Contents) -> Box:
         return [sys.executable, "-s", "-S", "-B", "-c", BUILD, folder, how]
 
     box = Box(argv, bundle(contents, namespaces(contents), ["/packages"]))
-    box.find_keeper()
-    if box.version != contents.interpreter.version:
+    try:
+        box.find_keeper()
+        _check_version(contents, box)
+        if ground is not None:
+            with boundary(SandboxError, "cannot make a cgroup for a box"):
+                box.bound(Group(ground), contents.shared_bytes)
+    except SandboxError:
         box.close()
+        raise
+    return box
+
+
+def _check_version(contents: Contents, box: Box) -> None:
+    if box.version != contents.interpreter.version:
         raise SandboxError(
             f"{contents.interpreter.executable} is {box.version.split()[0]} inside the box "
             f"but {contents.interpreter.version.split()[0]} outside of it"
         )
-    return box

@@ -41,10 +41,11 @@ def with_versions(names: Sequence[str], sites: Sequence[str]) -> list[str]:
     return [f"{name}=={installed[plain(name)]}" for name in names]
 
 
-def default_packages(sites: Sequence[str]) -> list[str]:
-    """Return those of the default packages that are installed."""
+def default_packages(sites: Sequence[str], wished: Sequence[str] = ()) -> list[str]:
+    """Return those of the default packages, and of those wished for, that are installed."""
     installed = {plain(dist.name) for dist in distributions(path=list(sites))}
-    return [name for name in DEFAULT if name in installed]
+    names = dict.fromkeys(plain(name) for name in (*DEFAULT, *wished))
+    return [name for name in names if name in installed]
 
 
 def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterator[Distribution]:

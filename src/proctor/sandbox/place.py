@@ -56,13 +56,14 @@ class Place:
 
 
 def _make(parent: Path) -> tuple[Path, int]:
-    """Make a folder and lock it; one that is swept away before it is locked is not the last."""
+    """Make a folder and lock it; another one if somebody swept it away before it was locked."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        fd = os.open(path, os.O_RDONLY)
-        if _held(fd) and path.exists():
-            return path, fd
-        os.close(fd)
+        with suppress(FileNotFoundError):
+            fd = os.open(path, os.O_RDONLY)
+            if _held(fd) and path.exists():
+                return path, fd
+            os.close(fd)
 
 
 def parent_folder() -> Path:

@@ -47,9 +47,15 @@ def portable_box(python: str, packages: Sequence[tuple[str, str]]) -> Box:
 class Portable:
     """The tier for hosts where nothing better works."""
 
-    def __init__(self, python: str = sys.executable, packages: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        python: str = sys.executable,
+        packages: Sequence[str] | None = None,
+        wished: Sequence[str] = (),
+    ) -> None:
         self._python = python
         self._packages = packages
+        self._wished = wished
 
     def _box(self) -> Box:
         return portable_box(self._python, self._shown)
@@ -57,7 +63,8 @@ class Portable:
     @cached_property
     def _names(self) -> Sequence[str]:
         chosen = self._packages
-        return default_packages(look_at(self._python).sites) if chosen is None else chosen
+        sites = look_at(self._python).sites
+        return default_packages(sites, self._wished) if chosen is None else chosen
 
     @cached_property
     def _shown(self) -> list[tuple[str, str]]:

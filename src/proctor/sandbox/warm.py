@@ -13,9 +13,9 @@ from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed, Tier, seccomp
 from proctor.sandbox.box import Box, Exchanged
-from proctor.sandbox.contents import Contents, look_at
+from proctor.sandbox.contents import SLOW, Contents, look_at
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.packages import default_packages, entries, with_versions
+from proctor.sandbox.packages import default_packages, entries, plain, with_versions
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import BoxRuns, BoxSession, run_in
 
@@ -49,31 +49,40 @@ class Warm:
         self._make = make
         self._promise = promise
         self._mentioned = tuple(mentioned)
+        self._slow = tuple(module for name in mentioned for module in SLOW.get(plain(name), ()))
         self._packages = packages
         self._idle = idle
-        self._pools: dict[frozenset[str], Pool] = {}
-        self._examiners = self._pool(frozenset(), examiner=True)
+        self._pools: dict[tuple[bool, bool, tuple[str, ...]], Pool] = {}
         self._lock = threading.Lock()
 
-    def _pool(self, preload: frozenset[str], *, examiner: bool = False) -> Pool:
+    def _boxes(self, role: Role = "candidate", text: bytes = b"", *, loopback: bool) -> Pool:
+        """Return boxes for a role, in which packages that are likely to be needed are loaded.
+
+        For candidates these are the packages that a text mentions.
+        """
+        loaded: tuple[str, ...] = ()
+        if role == "candidate":
+            loaded = tuple(name for name in self._mentioned if name.encode() in text)
+        elif role == "together":
+            loaded = self._slow
+        key = (role != "candidate", loopback, loaded)
+        with self._lock:
+            if key not in self._pools:
+                self._pools[key] = self._pool(*key)
+            return self._pools[key]
+
+    def _pool(self, examiner: bool, loopback: bool, loaded: Sequence[str]) -> Pool:  # noqa: FBT001
         contents = msgspec.structs.replace(
             self._contents,
-            preload=[*self._contents.preload, *sorted(preload)],
+            preload=[*self._contents.preload, *loaded],
+            loopback=loopback,
             examiner=examiner,
         )
         return Pool(lambda: self._make(contents), self._idle)
 
-    def _candidates(self, text: bytes) -> Pool:
-        """Return boxes in which the packages that a text mentions are loaded already."""
-        mentioned = frozenset(name for name in self._mentioned if name.encode() in text)
-        with self._lock:
-            if mentioned not in self._pools:
-                self._pools[mentioned] = self._pool(mentioned)
-            return self._pools[mentioned]
-
     @cached_property
     def _enforcement(self) -> Enforcement:
-        pool = self._candidates(b"")
+        pool = self._boxes(loopback=False)
         pool.give_back(pool.take())
         return Enforcement(
             tier=self._promise.tier,
@@ -90,7 +99,8 @@ class Warm:
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
-        pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
+        text = program.source.encode("utf-8", "surrogatepass")
+        pool = self._boxes(text=text, loopback=limits.loopback)
         try:
             box = pool.take()
         except SandboxError as error:
@@ -102,13 +112,14 @@ class Warm:
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
         """Prepare one program for so many runs."""
-        pool = self._candidates(program.source.encode("utf-8", "surrogatepass"))
+        text = program.source.encode("utf-8", "surrogatepass")
+        pool = self._boxes(text=text, loopback=limits.loopback)
         box = pool.take()
         return BoxRuns(box, program, limits, times, finally_=lambda: pool.give_back(box))
 
     def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
         """Have a fresh guest answer requests that are all known."""
-        pool = self._candidates(requests) if role == "candidate" else self._examiners
+        pool = self._boxes(role, requests, loopback=limits.loopback)
         box = pool.take()
         try:
             return box.exchange(requests, limits, role)
@@ -117,18 +128,18 @@ class Warm:
 
     def open(self, role: Role, limits: Limits) -> Guest:
         """Start one process that speaks the border protocol in the given role."""
-        pool = self._candidates(b"") if role == "candidate" else self._examiners
+        pool = self._boxes(role, loopback=limits.loopback)
         box = pool.take()
         return box.start(role, limits, finally_=lambda: pool.give_back(box))
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
-        contents = msgspec.structs.replace(self._contents, shared=True)
+        contents = msgspec.structs.replace(self._contents, shared=True, loopback=limits.loopback)
         return BoxSession(self._make(contents), limits, idle_seconds)
 
     def close(self) -> None:
         """End all boxes that are not in use."""
-        for pool in (*self._pools.values(), self._examiners):
+        for pool in self._pools.values():
             pool.close()
 
 
@@ -137,12 +148,16 @@ def on_this_host(
     make: Callable[[Contents], Box],
     python: str,
     packages: Sequence[str] | None,
+    wished: Sequence[str] = (),
 ) -> Warm:
-    """Open a tier whose guests run an interpreter of this host, with some of its packages."""
+    """Open a tier whose guests run an interpreter of this host, with some of its packages.
+
+    If nobody says which, these are the default ones and those `wished` for that are installed.
+    """
     if sys.platform != "linux" or platform.machine() not in seccomp.ARCHITECTURES:
         raise SandboxError(f"the {promise.tier} tier is for Linux, not {platform.platform()}")
     interpreter = look_at(python)
-    chosen = default_packages(interpreter.sites) if packages is None else packages
+    chosen = default_packages(interpreter.sites, wished) if packages is None else packages
     return Warm(
         Contents(interpreter=interpreter, packages=entries(chosen, interpreter.sites)),
         make,

@@ -10,11 +10,13 @@ become an ordinary user for good. As an ordinary user we make a user namespace f
 inside it.
 """
 
+import fcntl
 import json
 import os
 import signal
 import socket
 import stat
+import struct
 import sys
 from typing import Any
 
@@ -29,6 +31,7 @@ LINKS = {
     "dev/stderr": "/proc/self/fd/2",
     "dev/shm": "/tmp",
 }
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 ALL = linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWNET | linux.NEWUTS | linux.NEWCGROUP
 
 
@@ -67,7 +70,21 @@ def _move_in(plan: dict[str, Any]) -> None:
     flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
     linux.mount("proc", "/proc", "proc", flags)
     socket.sethostname("box")
+    if plan["loopback"]:
+        _raise_loopback()
     os.execve(plan["argv"][0], plan["argv"], plan["environment"])
+
+
+def _raise_loopback() -> None:
+    """Have the network of the box lead back to itself, and hold little on its way.
+
+    What waits in a socket is memory that no limit of a process counts.
+    """
+    for name in ("tcp_rmem", "tcp_wmem"):
+        with open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
+            file.write("4096 65536 262144")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
 
 
 def _follow(child: int) -> None:
@@ -101,6 +118,8 @@ def _make_root(plan: dict[str, Any]) -> None:
         _bind(f"/dev/{name}", f"{root}/dev/{name}", device=True)
     for name in ("proc", "tmp", "old"):
         os.makedirs(f"{root}/{name}", exist_ok=True)
+    # for what packages write when the keeper loads them; guests have folders of their own there
+    linux.mount("keeper", f"{root}/tmp", "tmpfs", flags, "size=16m,mode=777")
     for link, target in {**LINKS, **plan["links"]}.items():
         os.symlink(target, f"{root}/{link}")
     # a new /proc may only be mounted where one is in sight; this one will be covered

@@ -17,7 +17,7 @@ globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its o
 HEADER = struct.Struct("<IBI")
 
 # to the candidate
-LOAD, CALL, OP, END = 1, 2, 3, 4
+LOAD, CALL, OP, END, CALLS = 1, 2, 3, 4, 5
 # from the candidate
 LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK = 11, 12, 13, 14, 15, 16
 # to and from the examiner

@@ -136,18 +136,23 @@ def map_user(inside: int, outside_user: int, outside_group: int) -> None:
         function(*args)
 
 
+Prepared = Iterator[tuple[Callable[..., object], tuple[Any, ...]]]
+
+
 def mapping_user(
-    inside: int, outside_user: int, outside_group: int, free: int
-) -> Iterator[tuple[Callable[..., object], tuple[Any, ...]]]:
-    """Yield the calls that do so; `free` is the first free descriptor."""
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{inside} {outside_user} 1"),
-        ("gid_map", f"{inside} {outside_group} 1"),
-    ):
-        yield os.open, (f"/proc/self/{name}", os.O_WRONLY)
-        yield os.write, (free, text.encode())
-        yield os.close, (free,)
+    inside: int, outside_user: int, outside_group: int, free: int, own: str = "/proc/self"
+) -> Prepared:
+    """Yield the calls that do so; `free` is the first free descriptor, `own` our part of /proc."""
+    yield from writing(f"{own}/setgroups", b"deny", free)
+    yield from writing(f"{own}/uid_map", b"%d %d 1" % (inside, outside_user), free)
+    yield from writing(f"{own}/gid_map", b"%d %d 1" % (inside, outside_group), free)
+
+
+def writing(path: str, text: bytes, free: int) -> Prepared:
+    """Yield the calls that write to a file; `free` is the first free descriptor."""
+    yield os.open, (path, os.O_WRONLY)
+    yield os.write, (free, text)
+    yield os.close, (free,)
 
 
 class Filter:

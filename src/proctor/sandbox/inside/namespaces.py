@@ -20,7 +20,6 @@ from .nest import Step
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
-SESSION_BYTES = 1 << 30
 FORK_AWARE = {"random", "threading"}
 """Modules that want to hear of a fork; those that others have all load one of these."""
 
@@ -28,19 +27,21 @@ FORK_AWARE = {"random", "threading"}
 class Namespaces:
     """Guests of the kernel tier."""
 
-    def __init__(self, filter_code: bytes, *, shared: bool = False) -> None:
+    def __init__(self, filter_code: bytes, *, shared_bytes: int = 0) -> None:
+        """Take a system-call filter, and the size of a scratch folder if guests share one."""
         self.scratch = SCRATCH
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
+        os.chdir("/proc")  # the box's, where children can write; what they will see is read-only
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._init = 0
-        self._shared = shared
+        self._shared = shared_bytes
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         # A handler of ours would let a guest signal the init of its namespace, whose memory is
         # ours. Only the kernel is told; Python finds its own handler in place after the fork.
         self._on_interrupt = linux.LIBC.signal(int(signal.SIGINT), 0)
-        if shared:
-            linux.perform(_mounting_scratch(SESSION_BYTES))
+        if shared_bytes:
+            linux.perform(_mounting_scratch(shared_bytes))
         self._fork = os.fork if sys.modules.keys() & FORK_AWARE else linux.fork
         self._sealing = linux.Ready(
             linux.dropping(),
@@ -65,14 +66,16 @@ class Namespaces:
             ("siginterrupt", linux.LIBC.siginterrupt, (int(signal.SIGINT), 1)),
             ("prctl", linux.LIBC.prctl, (linux.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)),
             ("unshare", linux.LIBC.unshare, (linux.NEWNS | linux.NEWIPC,)),
-            linux.mounting("proc", "/proc", "proc", flags, "hidepid=2"),
+            linux.mounting("proc", "/proc", "proc", flags | linux.READ_ONLY, "hidepid=2"),
             *(() if self._shared else (_mounting_scratch(limits["scratch_bytes"]),)),
             ("unshare", linux.LIBC.unshare, (linux.NEWUSER,)),
         )
         processes = (limits["processes"], limits["processes"])
         return (
             (apart.go, ()),
-            *linux.mapping_user(USER, 0, 0, free),
+            # if memory runs out it has to go, not its keeper
+            *linux.writing("self/oom_score_adj", b"1000", free),
+            *linux.mapping_user(USER, 0, 0, free, "self"),
             (resource.setrlimit, (resource.RLIMIT_NPROC, processes)),
             (os.chdir, (SCRATCH,)),
         )
@@ -94,7 +97,7 @@ class Namespaces:
         """Empty a shared scratch folder; one of a guest's own went with the guest."""
         if self._shared:
             linux.unmount(SCRATCH)
-            linux.perform(_mounting_scratch(SESSION_BYTES))
+            linux.perform(_mounting_scratch(self._shared))
 
     def remove(self) -> None:
         """Nothing is left to be removed: mounts go with the last process."""

@@ -20,6 +20,7 @@ STDERR, BORDER = 2, 3
 ROLES = {
     "candidate": ("candidate", "answer"),
     "examiner": ("examiner", "examine"),
+    "checker": ("checker", "check"),
     "together": ("together", "examine_together"),
 }
 """Role → the module and function that plays it; a box has only the modules that it needs."""

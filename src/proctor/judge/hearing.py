@@ -1,0 +1,256 @@
+"""Answers to many calls, held one by one against those of the reference.
+
+Long answers do not cross: either side gives the digest of its own. Where they differ the answers
+themselves are asked for, in fresh processes, since 1 and 1.0 are equal and floats may be close.
+That is done until one of them is found wrong: it decides, and the rest is taken to be wrong, too.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import msgspec
+
+from proctor.judge.calls import MAX_HASHED, read_value
+from proctor.judge.examination import UnfitError
+from proctor.judge.stdin import OUT_OF_TIME
+from proctor.judge.supervisor import (
+    GOODBYE,
+    Gone,
+    Source,
+    Transcript,
+    answer,
+    forged,
+    load_request,
+    loaded,
+    raised,
+    read,
+)
+from proctor.program import Program
+from proctor.sandbox import Execution, Limits, Sandbox
+from proctor.sandbox.box import Exchanged
+from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.examiner import show
+from proctor.sandbox.inside.frames import Frame, TooLarge, dump
+from proctor.sandbox.inside.values import CannotCross, pack
+from proctor.task import ReferenceCases, Task
+from proctor.verdict import Bucket, TestResult
+
+LONG = 1 << 14
+"""Bytes beyond which an answer's digest crosses in its place."""
+TARGETS = {
+    "value": "{}",
+    "root": "{}",
+    "elements": "lambda *a: None if (r := ({})(*a)) is None else [*r]",
+    "truth": "lambda *a: not not ({})(*a)",
+}
+"""What is called: a candidate's elements and truth are found on its own side of the border."""
+
+Value = Callable[[Any, Any], bool]
+"""Whether a value, the second argument, is as expected."""
+
+
+class Exam(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of a task between its samples."""
+
+    task: Task
+    cases: ReferenceCases
+    reference: Program
+    questions: bytes
+    """All that is asked."""
+    right: bytes
+    """All that the reference said."""
+    frames: Sequence[Frame]
+    """Its answers one by one."""
+    passed: Sequence[TestResult]
+    limits: Limits
+    value: Value
+
+    def load(self, program: Program) -> bytes:
+        """Return the request to load a program."""
+        return load_request(program.source, denied=self.task.metadata.denylist)
+
+    def request(self, program: Program) -> bytes:
+        """Return all that is ever said to a program."""
+        return self.load(program) + self.questions + GOODBYE
+
+
+def questions(cases: ReferenceCases, first: int, last: int, *, whole: bool = False) -> bytes:
+    """Return calls as they cross the border; `whole` has long answers cross, too."""
+    try:
+        packed = pack([list(given) for given in cases.inputs[first:last]])
+        message = {
+            "f": TARGETS[cases.accept].format(cases.fn_name),
+            "plain": _is_plain(packed),
+            "most": None if whole else LONG,
+            "a": packed,
+        }
+        return frames.pack(frames.CALLS, first + 1, dump(message))
+    except CannotCross as error:
+        raise UnfitError(f"an input cannot cross the border: {error}") from None
+    except TooLarge as error:
+        if last - first <= 1:
+            raise UnfitError(f"an input is too large to cross the border: {error}") from None
+    middle = (first + last) // 2
+    halves = (first, middle), (middle, last)
+    return b"".join(questions(cases, *half, whole=whole) for half in halves)
+
+
+def _is_plain(packed: Any) -> bool:
+    """Tell whether what was packed is nothing but what JSON has by itself."""
+    if isinstance(packed, list):
+        return all(map(_is_plain, packed))
+    return not isinstance(packed, dict)
+
+
+class Hearing:
+    """One sample's answers, judged one by one."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        exam: Exam,
+        program: Program,
+        *,
+        early_stop: bool,
+    ) -> None:
+        self._sandbox = sandbox
+        self._exam = exam
+        self._program = program
+        self._early_stop = early_stop
+        self._wrong = False
+        self.executions: list[Execution] = []
+
+    def all(self, source: Source, ask: Callable[[int], None] = lambda _: None) -> list[TestResult]:
+        """Judge all answers in order; `ask` sends a question that was not sent ahead."""
+        exam = self._exam
+        tests: list[TestResult] = []
+        try:
+            loaded(source)
+            for index, right in enumerate(exam.frames):
+                ask(index)
+                tests.append(self._one(index, right, source))
+                if self._early_stop and not tests[-1].passed:
+                    break
+        except Gone as end:
+            tests += [
+                self._grouped(end.result(index)) for index in range(len(tests), len(exam.frames))
+            ]
+        return tests
+
+    def _one(self, index: int, right: Frame, source: Source) -> TestResult:
+        frame = answer(source, index + 1, frames.VALUE, frames.RAISED)
+        if frame.payload == right.payload:
+            return self._exam.passed[index]
+        if frame.kind == frames.RAISED:
+            end = raised(read(frame))
+            if end.bucket is Bucket.TAMPERING:
+                raise end
+            return self._grouped(end.result(index))
+        if _is_digest(frame) or _is_digest(right):
+            return self._look_closer(index)
+        return self._compare(index, right, frame)
+
+    def _compare(self, index: int, right: Frame, frame: Frame) -> TestResult:
+        expected = read_value(right, MAX_HASHED + len(right.payload))[0]
+        got = read_value(frame, MAX_HASHED + len(right.payload))[0]
+        if self._accepts(index, expected, got):
+            return self._exam.passed[index]
+        return self._wrong_answer(index, show(expected), show(got))
+
+    def _look_closer(self, index: int) -> TestResult:
+        """Have both sides give their answers in full, unless one was found wrong before.
+
+        All that together may take as long as the sample itself.
+        """
+        exam = self._exam
+        if self._wrong:
+            return self._wrong_answer(index, None, None)
+        spent = sum(execution.usage.wall_seconds for execution in self.executions)
+        if spent >= exam.limits.wall_seconds:
+            return self._grouped(OUT_OF_TIME.result(index))
+        result = self._closely(index)
+        self._wrong = not result.passed
+        return result
+
+    def _closely(self, index: int) -> TestResult:
+        exam = self._exam
+        whole = questions(exam.cases, index, index + 1, whole=True) + GOODBYE
+        try:
+            exchanged = self._sandbox.exchange(exam.load(exam.reference) + whole, exam.limits)
+            right = _only_answer(exchanged, index)
+        except Gone:  # too large to cross, and it is known to be another
+            return self._wrong_answer(index, None, None)
+        exchanged = self._sandbox.exchange(exam.load(self._program) + whole, exam.limits)
+        self.executions.append(exchanged.execution)
+        try:
+            return self._compare(index, right, _only_answer(exchanged, index))
+        except Gone as end:
+            return self._grouped(end.result(index))
+
+    def _accepts(self, index: int, expected: Any, got: Any) -> bool:
+        cases, value = self._exam.cases, self._exam.value
+        if index in cases.also and value(cases.also[index], got):
+            return True
+        if cases.accept == "elements":
+            return _same_elements(expected, got)
+        if cases.accept == "root":
+            given = cases.inputs[index]
+            return bool(given) and is_root(given[0], got, cases.tolerance)
+        return value(expected, got)
+
+    def _wrong_answer(self, index: int, expected: str | None, got: str | None) -> TestResult:
+        return self._grouped(
+            TestResult(
+                index=index,
+                passed=False,
+                bucket=Bucket.WRONG_ANSWER,
+                detail="wrong answer",
+                expected=expected,
+                got=got,
+            )
+        )
+
+    def _grouped(self, result: TestResult) -> TestResult:
+        group = self._exam.passed[result.index].group
+        return msgspec.structs.replace(result, group=group) if group else result
+
+
+def _only_answer(exchanged: Exchanged, index: int) -> Frame:
+    source = Transcript(exchanged)
+    loaded(source)
+    frame = answer(source, index + 1, frames.VALUE, frames.RAISED)
+    if frame.kind == frames.RAISED:
+        raise raised(read(frame))
+    return frame
+
+
+def _is_digest(frame: Frame) -> bool:
+    message = read(frame)
+    if "d" in message and not isinstance(message["d"], str):
+        raise forged("a digest that is no text")
+    return "d" in message
+
+
+def _same_elements(expected: Any, got: Any) -> bool:
+    """Tell whether two lists have the same elements; hashes may be chosen to collide."""
+    if not (isinstance(expected, list) and isinstance(got, list)):
+        return False
+    if len(got) > MAX_HASHED + len(expected):
+        return False
+    try:
+        return set(expected) == set(got)
+    except (TypeError, ArithmeticError):  # lists have no hash, and signalling NaNs have none
+        return False
+
+
+def is_root(coefficients: Sequence[float], got: Any, tolerance: float) -> bool:
+    """Tell whether a polynomial is as good as nothing at what was got."""
+    if isinstance(got, bool) or not isinstance(got, Real):
+        return False
+    try:
+        terms = (c * math.pow(got, power) for power, c in enumerate(coefficients))
+        return abs(sum(terms)) <= tolerance
+    except (ArithmeticError, ValueError, TypeError):
+        return False

@@ -1,0 +1,216 @@
+"""Calls whose right answers are those of the reference solution.
+
+The reference is asked once, in the sandbox, what every candidate will be asked; its answers are
+kept on disk. All calls of a sample are sent in one message under one clock. If the bytes that come
+back are those that the reference gave, everything is right and nothing has to be read; else see
+`hearing.py`.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from importlib import metadata
+
+import msgspec
+
+from proctor.judge import answers
+from proctor.judge.answers import Answers
+from proctor.judge.code import REMEMBERED, CodeJudge
+from proctor.judge.examination import UnfitError
+from proctor.judge.hearing import Exam, Hearing, Value, questions
+from proctor.judge.supervisor import (
+    Candidate,
+    Findings,
+    Gone,
+    HarnessError,
+    Source,
+    Transcript,
+    answer,
+    gone,
+    loaded,
+    raised,
+    read,
+)
+from proctor.program import Program, reference
+from proctor.sandbox import Execution, Limits, OutputTooLong, Sandbox, SandboxFailed
+from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.frames import Frame
+from proctor.task import ReferenceCases, Task
+from proctor.verdict import Bucket, TestResult, Verdict, decide
+
+REFERENCE_SECONDS = 300.0
+
+
+class ReferenceFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on a sample that was held against the reference."""
+
+    verdict: Verdict
+    findings: Findings
+    limits: Limits
+
+
+class ReferenceJudge:
+    """Holds samples against references; safe for use by several threads."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        code: CodeJudge,
+        *,
+        narrow: Callable[[ReferenceCases], ReferenceCases],
+        value: Callable[[ReferenceCases], Value],
+        early_stop: bool = False,
+        one_at_a_time: bool = False,
+    ) -> None:
+        """Use `code` for proofs; `narrow` picks cases, and `value` says how to compare them."""
+        self._sandbox = sandbox
+        self._code = code
+        self._narrow = narrow
+        self._value = value
+        self._early_stop = early_stop
+        self._one_at_a_time = one_at_a_time
+        self._exams: OrderedDict[int, tuple[Task, Future[Exam]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def judge(self, task: Task, cases: ReferenceCases, program: Program) -> ReferenceFound:
+        """Judge one sample."""
+        exam = self._exam(task, cases)
+        one_by_one = self._one_at_a_time or task.metadata.one_at_a_time
+        tests, executions = (self._ask_live if one_by_one else self._ask)(exam, program)
+        if isinstance(executions[0].ending, OutputTooLong) and all(test.passed for test in tests):
+            tests = [*tests[:-1], gone(executions[0].ending).result(len(tests) - 1)]
+        clock = self._sandbox.enforcement().clock
+        return ReferenceFound(
+            verdict=decide(tests, declared=len(exam.passed), timeout_is_final=True),
+            findings=Findings(tests=tests, executions=executions, clock=clock),
+            limits=exam.limits,
+        )
+
+    def _ask(self, exam: Exam, program: Program) -> tuple[Sequence[TestResult], list[Execution]]:
+        """Send all calls at once."""
+        exchanged = self._sandbox.exchange(exam.request(program), exam.limits)
+        if exchanged.answers == exam.right:
+            return exam.passed, [exchanged.execution]
+        hearing = Hearing(self._sandbox, exam, program, early_stop=self._early_stop)
+        return hearing.all(Transcript(exchanged)), [exchanged.execution, *hearing.executions]
+
+    def _ask_live(
+        self, exam: Exam, program: Program
+    ) -> tuple[Sequence[TestResult], list[Execution]]:
+        """Send one call after the other, so that nobody can look ahead."""
+        candidate = Candidate(self._sandbox, exam.limits)
+        hearing = Hearing(self._sandbox, exam, program, early_stop=self._early_stop)
+        try:
+            candidate.guest.send(exam.load(program))
+            tests = hearing.all(
+                candidate,
+                lambda index: candidate.guest.send(questions(exam.cases, index, index + 1)),
+            )
+            execution = candidate.finish()
+        finally:
+            candidate.abort()
+        return tests, [execution, *hearing.executions]
+
+    def _exam(self, task: Task, cases: ReferenceCases) -> Exam:
+        """Ask the reference once; who comes meanwhile waits for its answers."""
+        with self._lock:
+            kept = self._exams.get(id(task))
+            if kept is None:
+                mine: Future[Exam] = Future()
+                self._exams[id(task)] = task, mine
+                if len(self._exams) > REMEMBERED:
+                    self._exams.popitem(last=False)
+        if kept is not None:
+            return kept[1].result()
+        try:
+            mine.set_result(self._prepare(task, self._narrow(cases)))
+        except BaseException as error:
+            if not isinstance(error, UnfitError):  # ours, and worth another try
+                with self._lock:
+                    self._exams.pop(id(task), None)
+            mine.set_exception(error)
+            raise
+        return mine.result()
+
+    def _prepare(self, task: Task, cases: ReferenceCases) -> Exam:
+        program = reference(task)
+        if program is None:
+            raise UnfitError("there is no reference solution to hold samples against")
+        limits = task.limits.with_seconds(max(REFERENCE_SECONDS, task.limits.wall_seconds))
+        exam = Exam(
+            task=task,
+            cases=cases,
+            reference=program,
+            questions=questions(cases, 0, len(cases.inputs)),
+            right=b"",
+            frames=(),
+            passed=_passed(cases),
+            limits=limits,
+            value=self._value(cases),
+        )
+        said, seconds = self._answers(exam)
+        limit = max(task.limits.wall_seconds, cases.patience * seconds)
+        return msgspec.structs.replace(
+            exam,
+            right=said,
+            frames=_frames_of(said, len(cases.inputs)),
+            limits=task.limits.with_seconds(limit),
+        )
+
+    def _answers(self, exam: Exam) -> Answers:
+        """Return what the reference says, and make sure that it is right, unless that is known."""
+        enforced = self._sandbox.enforcement()
+        asked, proof = exam.request(exam.reference), exam.cases.proof
+        proven = b"" if proof is None else msgspec.json.encode(proof)
+        means = [*enforced.toolchains.values(), *enforced.packages]
+        key = answers.key_of([metadata.version("proctor"), *means, asked, proven])
+        known = answers.recall(key)
+        if known is not None:
+            return known
+        exchanged = self._sandbox.exchange(asked, exam.limits)
+        execution = exchanged.execution
+        if isinstance(execution.ending, SandboxFailed):
+            raise HarnessError(execution.ending.reason)
+        if isinstance(execution.ending, OutputTooLong):
+            raise UnfitError("the reference solution says more than may cross the border")
+        _check(Transcript(exchanged), len(exam.passed))
+        if proof is not None:
+            task = msgspec.structs.replace(exam.task, tests=proof)
+            verdict = self._code.judge(task, exam.reference).verdict
+            if verdict.bucket is not Bucket.PASSED:
+                reason = f"the reference solution fails the task's own tests: {verdict.detail}"
+                raise UnfitError(reason)
+        found = Answers(exchanged.answers, execution.usage.cpu_seconds)
+        answers.keep(key, found)
+        return found
+
+
+def _passed(cases: ReferenceCases) -> list[TestResult]:
+    groups = [name for name, count in cases.groups.items() for _ in range(count)]
+    return [
+        TestResult(index=index, passed=True, group=groups[index] if groups else None)
+        for index in range(len(cases.inputs))
+    ]
+
+
+def _check(source: Source, count: int) -> None:
+    """Refuse a reference that does not answer every question with a plain value."""
+    index = -1
+    try:
+        loaded(source)
+        for index in range(count):
+            frame = answer(source, index + 1, frames.VALUE, frames.RAISED)
+            if frame.kind == frames.RAISED:
+                raise raised(read(frame))
+            if b'{"h":' in frame.payload or b'{"x":' in frame.payload:
+                raise UnfitError(f"the reference answers input {index} with an object")
+    except Gone as end:
+        where = "while it is loaded" if index < 0 else f"on input {index}"
+        raise UnfitError(f"the reference solution fails {where}: {end.detail}") from None
+
+
+def _frames_of(said: bytes, count: int) -> list[Frame]:
+    """Return the answers to all questions; what came first said that the program was loaded."""
+    found = list(frames.Reader().feed(said))
+    return found[1 : count + 1]

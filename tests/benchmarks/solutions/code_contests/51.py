@@ -1,0 +1,3 @@
+for _ in range(int(input())):
+    n = int(input())
+    print(1 - n, n)
