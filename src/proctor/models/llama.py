@@ -10,7 +10,7 @@ from typing import Any
 from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError, NoAnswer, PassingNoAnswer
 from proctor.models.asking import ask_all
-from proctor.models.openai import body_of, completion_of
+from proctor.models.wording import body_of, completion_of
 from proctor.settings import default_workers
 
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -25,12 +25,8 @@ class Llama:
     def __init__(
         self, path: Path, *, chat: bool | None, at_once: int | None, threads: int | None = None
     ) -> None:
-        try:
-            import xllamacpp  # noqa: PLC0415  only this provider needs it
-        except ImportError:
-            raise InputError(
-                f"--model llama:{path}: install it with `pip install 'proctor[llama]'`"
-            ) from None
+        import xllamacpp  # noqa: PLC0415  only this provider needs it
+
         if not path.is_file():
             raise InputError(f"--model llama:{path}: there is no such file")
         self.name = f"llama:{path.name}"

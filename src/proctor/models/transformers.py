@@ -19,12 +19,9 @@ class Transformers:
     def __init__(
         self, path: Path, *, chat: bool | None, batch_size: int | None, device: str | None
     ) -> None:
-        try:
-            import torch  # noqa: PLC0415  only this provider needs it
-            import transformers  # noqa: PLC0415
-        except ImportError:
-            need = "install it with `pip install 'proctor[transformers]'`"
-            raise InputError(f"--model transformers:{path}: {need}") from None
+        import torch  # noqa: PLC0415  only this provider needs it
+        import transformers  # noqa: PLC0415
+
         if not (path / "config.json").is_file():
             raise InputError(f"--model transformers:{path}: there is no config.json in that folder")
         self.name = f"transformers:{path.name}"
