@@ -77,6 +77,7 @@ class Grader:
             receipt,
             sample=completion.sample,
             reused_from=receipt.sample,
+            stop=completion.stop,
             completion_sha256=completion.sha256,
             extraction=how(extraction),
             code=extraction.code,

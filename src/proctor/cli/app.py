@@ -14,6 +14,8 @@ from proctor.cli.benchmarks import benchmarks
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
+from proctor.cli.generate import generate_command
+from proctor.cli.prompts import prompts
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
@@ -65,6 +67,8 @@ app = typer.Typer(
 )
 app.command("run")(run)
 app.command("score")(score)
+app.command("generate")(generate_command)
+app.command("prompts")(prompts)
 app.command("exec")(execute)
 app.command("report")(report)
 app.command("benchmarks")(benchmarks)

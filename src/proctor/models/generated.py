@@ -50,6 +50,11 @@ class Generated:
         requests = (one for one in self.requests(benchmark, sampling) if wanted(one.key))
         return awaited(lambda: self._provider.answer(requests, sampling, stop))
 
+    @property
+    def weights_sha256(self) -> str | None:
+        """Say which weights are asked, if they are at hand."""
+        return getattr(self._provider, "weights_sha256", None)
+
     def close(self) -> None:
         """Let go of the provider."""
         self._provider.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.completion import Completion, Request, Sampling, StopReason, answered, unanswered
 from proctor.errors import InputError
+from proctor.models.weights import fingerprint
 
 BATCH = 8
 
@@ -25,6 +26,7 @@ class Transformers:
         if not (path / "config.json").is_file():
             raise InputError(f"--model transformers:{path}: there is no config.json in that folder")
         self.name = f"transformers:{path.name}"
+        self.weights_sha256 = fingerprint(path)
         self._torch = torch
         self._batch = batch_size or BATCH
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
