@@ -82,7 +82,7 @@ def misuse(error: Exception) -> str | None:
     """Return what is wrong with the command line, None if the error is about something else."""
     if not isinstance(error, TyperException):
         return None
-    said = error.format_message().rstrip(".")
+    said = error.format_message().rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     return f"{said}; see {context.command_path if context else 'proctor'} --help"
 
