@@ -19,6 +19,7 @@ from proctor.benchmarks.suites import SUITES
 from proctor.cli.app import app
 from proctor.completion import Completion
 from proctor.drop_in import code_eval, rewards
+from proctor.generation import About
 from proctor.judge.compare import PROFILES
 from proctor.receipt import Manifest, Receipt
 from proctor.settings import Settings
@@ -77,6 +78,7 @@ def formats() -> Iterator[str]:
         ("A line of receipts.jsonl", Receipt),
         ("manifest.json", Manifest),
         ("report.json", Summary),
+        ("FILE.about.json, beside what `proctor generate` writes", About),
         ("What `proctor run A,B --json` prints", SuiteSummary),
         ("proctor.toml", Settings),
     ):

@@ -12,6 +12,8 @@ from proctor.errors import InputError
 COMMANDS = [
     "run",
     "score",
+    "generate",
+    "prompts",
     "exec",
     "report",
     "compare",
