@@ -37,7 +37,7 @@ $(VENV)/.llama: pyproject.toml $(BIN)/proctor
 	@touch $(VENV)/.llama
 
 demo: $(VENV)/.llama
-	$(BIN)/proctor run basics --model llama:smollm2 --base --n-samples 2 --temperature 0.2 --max-tokens 96 \
+	$(BIN)/proctor run basics --model llama:smollm2 --base --n-samples 2 --temperature 0.2 --max-tokens 64 \
 	    --k 1,2 --show 3 --out runs/demo --fresh
 
 lint: $(VENV)/.dev

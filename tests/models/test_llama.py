@@ -1,9 +1,11 @@
 """Real weights by llama.cpp: in this process, and behind its server."""
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import util
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,3 +91,29 @@ def test_weights_that_are_none(tmp_path: Path) -> None:
     file.write_bytes(b"GGUF nonsense")
     with pytest.raises(InputError, match="cannot be loaded"):
         Llama(file, chat=None, at_once=1)
+
+
+def test_how_many_are_asked_at_once_changes_nothing(model: Llama) -> None:
+    several = Llama(find_weights("smollm2"), chat=None, at_once=2, threads=1)
+    try:
+        assert [one.completion for one in ask(several)] == [one.completion for one in ask(model)]
+    finally:
+        several.close()
+
+
+def test_a_run_in_process_and_over_http_finds_the_same(
+    model: Llama, proctor: Callable[..., Any]
+) -> None:
+    args = ("run", "basics", "--samples", "2", "--max-tokens", "24", "--base", "--json", "--model")
+    found = {}
+    for name, more in (
+        ("llama:smollm2", ()),
+        ("openai:smollm2", ("--base-url", model.url, "--concurrency", "1")),
+    ):
+        out = name.partition(":")[0]
+        ran = proctor(*args, name, *more, "--out", out)
+        assert ran.status == 0, ran.err
+        rows = [json.loads(line) for line in Path(out, "completions.jsonl").open()]
+        found[out] = {row["task_id"]: (row["completion"], row["completion_tokens"]) for row in rows}
+    assert found["llama"] == found["openai"]
+    assert all(text for text, _ in found["llama"].values())
