@@ -14,6 +14,8 @@ from proctor.cli.benchmarks import benchmarks
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
+from proctor.cli.parity import parity
+from proctor.cli.perplexity import perplexity
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
@@ -71,6 +73,8 @@ app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
+app.command("perplexity")(perplexity)
+app.command("parity")(parity)
 app.add_typer(bench, name="bench")
 
 

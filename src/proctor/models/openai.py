@@ -2,13 +2,15 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.completion import Completion, Request, Sampling, StopReason, answered
-from proctor.errors import PassingNoAnswer
+from proctor.errors import NoAnswer, PassingNoAnswer
 from proctor.models.asking import ask_all
+from proctor.models.echo import Echo
 from proctor.models.endpoint import Endpoint, Serving
+from proctor.models.scoring import Scored, Token, Traced
 
 OPENAI = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -45,18 +47,35 @@ class OpenAI:
         """Close all connections."""
         self._endpoint.close()
 
+    def score(self, text: str, context: int) -> Scored:
+        """Say how likely a text is, if the server tells that of prompts."""
+        return Echo(self.name, self._model, self._endpoint).score(text, context)
+
+    def trace(self, request: Request, sampling: Sampling) -> Traced:
+        """Answer one request and say how likely every token was, if the server tells that."""
+        try:
+            return self._trace(request, sampling, {"logprobs": True if self.chat else 1})
+        except PassingNoAnswer:
+            raise
+        except NoAnswer:  # some models refuse to be asked for that
+            return self._trace(request, sampling, {})
+
     def _ask(self, request: Request, sampling: Sampling) -> Completion:
-        body = {"model": self._model, **body_of(request, sampling, chat=self.chat)}
+        return self._trace(request, sampling, {}).completion
+
+    def _trace(self, request: Request, sampling: Sampling, more: Mapping[str, Any]) -> Traced:
+        body = {"model": self._model, **body_of(request, sampling, chat=self.chat), **more}
         if self._strict:
             del body["top_k"]
             body["max_completion_tokens"] = body.pop("max_tokens")
         path = "/chat/completions" if self.chat else "/completions"
         begin = time.monotonic()
-        return self._endpoint.post(
-            path,
-            body,
-            lambda said: completion_of(request, said, self.name, time.monotonic() - begin),
-        )
+
+        def read(said: dict[str, Any]) -> Traced:
+            completion = completion_of(request, said, self.name, time.monotonic() - begin)
+            return Traced(completion, tokens_of(said))
+
+        return self._endpoint.post(path, body, read)
 
 
 def body_of(request: Request, sampling: Sampling, *, chat: bool) -> dict[str, Any]:
@@ -97,6 +116,19 @@ def completion_of(request: Request, said: dict[str, Any], model: str, seconds: f
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise PassingNoAnswer(f"{model}: an answer without a text ({error!r})") from None
+
+
+def tokens_of(said: dict[str, Any]) -> list[Token] | None:
+    """Return the tokens of an answer with their log-probabilities, None if it does not tell."""
+    try:
+        told = said["choices"][0]["logprobs"]
+        if "content" in told:
+            rows = [(one["token"], one["logprob"]) for one in told["content"]]
+        else:
+            rows = list(zip(told["tokens"], told["token_logprobs"], strict=True))
+        return [Token(_text(text), float(logprob)) for text, logprob in rows]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
 
 
 def _text(value: Any) -> str:
