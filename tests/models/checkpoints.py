@@ -62,7 +62,10 @@ def save_known_good(folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
     rows = [words(prompt + answer)["input_ids"] + [0] for prompt, answer in pairs]
     longest = max(map(len, rows))
     inputs = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-    labels = torch.tensor([row + [-100] * (longest - len(row)) for row in rows])
+    # Prompts are not learned: where they differ nobody could know how they go on.
+    given = [len(words(prompt)["input_ids"]) for prompt, _ in pairs]
+    answers = [[-100] * n + row[n:] for n, row in zip(given, rows, strict=True)]
+    labels = torch.tensor([row + [-100] * (longest - len(row)) for row in answers])
     mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
     for _ in range(STEPS):

@@ -88,7 +88,7 @@ def test_the_same_seed_draws_the_same(bad: Path) -> None:
 
 
 def test_what_does_not_fit_is_unanswered(good: Path) -> None:
-    said = ask(good, Sampling(max_tokens=500))
+    said = ask(good, Sampling(max_tokens=480))
     assert [one.stop for one in said] == [StopReason.STOP, StopReason.STOP, StopReason.ERROR]
     assert "longer than the 512 tokens" in said[2].more["error"]
 
