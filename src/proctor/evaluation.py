@@ -4,7 +4,7 @@ import hashlib
 import socket
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,6 +72,8 @@ def evaluate(
             done.add(receipt.task_id, receipt.sample)
             watch(receipt)
         if stop is not None and stop.is_set() and len(done) < survey.samples:
+            if isinstance(plan.model, Generated):
+                deque(todo, 0)  # answers under way are written down, to be judged another time
             raise KeyboardInterrupt
         seconds = round(time.monotonic() - started, 3)
         summary = summarize(path, ks=plan.ks, seed=plan.sampling.seed, seconds=seconds)
@@ -171,6 +173,7 @@ def _given(
 
 def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
     options, rules = plan.options, plan.options.rules
+    asked = plan.model if isinstance(plan.model, Generated) else None
     return Manifest(
         benchmark=plan.benchmark.name,
         benchmark_sha256=plan.benchmark.sha256,
@@ -180,7 +183,8 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         completions_sha256=survey.completions_sha256,
         prompts_sha256=survey.prompts_sha256,
         model=plan.model.name,
-        strategy=plan.model.strategy if isinstance(plan.model, Generated) else "standard",
+        weights_sha256=asked.weights_sha256 if asked else None,
+        strategy=asked.strategy if asked else "standard",
         sampling=plan.sampling,
         limits=plan.limits,
         compare=rules.compare if rules.checker is None else _checker_name(rules.checker),

@@ -82,13 +82,15 @@ def _continuation(task: Task, strategy: Strategy, shown: Shown) -> Prompt:
         raise InputError(f"--prompt-strategy {strategy}: only for models that chat")
     examples = f"{CODE_EXAMPLES}\n" if strategy == "few-shot" else ""
     if _is_code(task):
-        return Prompt(task_id=task.task_id, text=examples + task.prompt, stop=CODE_STOPS)
+        # a line's end and the indent behind it are one token, which the model has to begin
+        text = examples + task.prompt.rstrip()
+        return Prompt(task_id=task.task_id, text=text, stop=CODE_STOPS)
     question = "\n".join(filter(None, [task.prompt.strip(), _about_tests(task, shown)]))
     quoted = question.replace('"""', "'''")
     stops = (
         () if isinstance(task.tests, StdinCases) else ("\nassert ", "\nprint(", '\n"""', "\n```")
     )
-    return Prompt(task_id=task.task_id, text=f'{examples}"""\n{quoted}\n"""\n', stop=stops)
+    return Prompt(task_id=task.task_id, text=f'{examples}"""\n{quoted}\n"""', stop=stops)
 
 
 def _question(task: Task, strategy: Strategy, shown: Shown) -> str:

@@ -77,6 +77,7 @@ class Grader:
             receipt,
             sample=completion.sample,
             reused_from=receipt.sample,
+            stop=completion.stop,
             completion_sha256=completion.sha256,
             extraction=how(extraction),
             code=extraction.code,
@@ -199,35 +200,71 @@ def grade_all(
     """
     stop = stop or threading.Event()
     find = benchmark.finder()
-    running: set[Future[Receipt]] = set()
-    done: SimpleQueue[Future[Receipt]] = SimpleQueue()
-    patient = True
+    running = _Running(workers)
+    try:
+        for completion in completions:
+            while running.is_full or (completion is None and running.has_done):
+                yield from running.take()
+            if stop.is_set():
+                break
+            if completion is not None:
+                running.begin(grader.grade, find(completion.task_id), completion)
+        while running.any:
+            if stop.is_set():
+                running.cancel()
+            yield from running.take()
+    except KeyboardInterrupt:
+        running.patient = False
+        raise
+    finally:
+        running.close()
 
-    def next_done() -> Iterator[Receipt]:
-        future = done.get()
-        running.discard(future)
+
+class _Running:
+    """Samples that are being graded."""
+
+    def __init__(self, workers: int) -> None:
+        self.patient = True
+        self._most = 2 * workers
+        self._pool = graders(workers)
+        self._futures: set[Future[Receipt]] = set()
+        self._done: SimpleQueue[Future[Receipt]] = SimpleQueue()
+
+    @property
+    def any(self) -> bool:
+        """Whether there are some, done ones included."""
+        return bool(self._futures)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more should be begun before one is taken."""
+        return len(self._futures) >= self._most
+
+    @property
+    def has_done(self) -> bool:
+        """Whether one can be taken at once."""
+        return not self._done.empty()
+
+    def begin(
+        self, grade: Callable[[Task, Completion], Receipt], task: Task, completion: Completion
+    ) -> None:
+        """Have one more graded."""
+        future = self._pool.submit(grade, task, completion)
+        self._futures.add(future)
+        future.add_done_callback(self._done.put)
+
+    def take(self) -> Iterator[Receipt]:
+        """Wait for one; yield its receipt, unless it was cancelled."""
+        future = self._done.get()
+        self._futures.discard(future)
         if not future.cancelled():
             yield future.result()
 
-    pool = graders(workers)
-    try:
-        for completion in completions:
-            while len(running) >= 2 * workers or (completion is None and not done.empty()):
-                yield from next_done()
-            if stop.is_set():
-                break
-            if completion is None:
-                continue
-            future = pool.submit(grader.grade, find(completion.task_id), completion)
-            running.add(future)
-            future.add_done_callback(done.put)
-        while running:
-            if stop.is_set():
-                for future in list(running):
-                    future.cancel()
-            yield from next_done()
-    except KeyboardInterrupt:
-        patient = False
-        raise
-    finally:
-        pool.shutdown(wait=patient, cancel_futures=True)
+    def cancel(self) -> None:
+        """Let those go that have not been begun."""
+        for future in list(self._futures):
+            future.cancel()
+
+    def close(self) -> None:
+        """Wait for those that were begun, if there is time."""
+        self._pool.shutdown(wait=self.patient, cancel_futures=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.completion import StopReason
 from proctor.errors import InputError
 from proctor.journal import read_journal
 from proctor.score import Estimate, Tally, default_ks, estimate
@@ -27,6 +28,7 @@ class Brief(msgspec.Struct, frozen=True):
     detail: str
     judged: str
     groups: dict[str, Bucket] = {}
+    stop: StopReason = StopReason.STOP
 
     def __post_init__(self) -> None:
         if OUTCOMES[self.bucket] is not self.outcome:
@@ -53,6 +55,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int]
     buckets: dict[str, int]
     judged: dict[str, int]
+    cut_off: int = 0
+    """Samples whose answer reached --max-tokens; they are judged as they are."""
+    cut_off_passed: int = 0
+    """Those of them that passed nevertheless."""
     unfit: dict[str, str] = {}
     """Tasks that nothing can be judged by, the first ones, and why."""
     pass_at_k: dict[str, Estimate]
@@ -99,12 +105,14 @@ def summarize(
     manifest = read_manifest(run_dir)
     buckets: Counter[Bucket] = Counter()
     judged: Counter[str] = Counter()
+    cut_off: Counter[Bucket] = Counter()
     unfit: dict[str, str] = {}
     counts: Counts = {}
     parts: dict[str, Counts] = {}
     for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
         judged[brief.judged] += 1
+        cut_off[brief.bucket] += brief.stop is StopReason.LENGTH
         if brief.bucket is Bucket.BENCHMARK and len(unfit) < SHOWN_UNFIT:
             unfit[brief.task_id] = brief.detail
         _count(counts, brief.task_id, brief.outcome)
@@ -128,6 +136,8 @@ def summarize(
         outcomes={outcome: outcomes[outcome] for outcome in Outcome},
         buckets={bucket: buckets[bucket] for bucket in Bucket if buckets[bucket]},
         judged=dict(sorted(judged.items())),
+        cut_off=cut_off.total(),
+        cut_off_passed=cut_off[Bucket.PASSED],
         unfit=unfit,
         pass_at_k=pass_at_k,
         groups={name: _part(_tallies(part), pass_at_k, seed) for name, part in parts.items()},

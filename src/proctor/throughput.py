@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import cycle, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from proctor.prompt import Prompt
 from proctor.stats import quantile
 
 MIB = 1 << 20
-Open = Callable[[int | None], Provider]
+Open = Callable[[int | None], AbstractContextManager[Provider]]
 
 
 class Speed(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,11 +70,8 @@ def measure(
     """Measure with so many requests at once each, and yield each row as soon as it is done."""
     for size in sizes:
         _forget_peaks()
-        provider = open_with(size)
-        try:
+        with open_with(size) as provider:
             yield _measure(provider, prompts(provider.chat), size, count, max_tokens)
-        finally:
-            provider.close()
 
 
 def _measure(

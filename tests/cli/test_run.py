@@ -9,6 +9,10 @@ import pytest
 
 Proctor = Callable[..., Any]
 Write = Callable[..., Path]
+NO_PROVIDER = (
+    "no such provider; known are reference, wrong, recorded:FILE, openai:NAME, anthropic:NAME, "
+    "llama:NAME, transformers:NAME, command:NAME"
+)
 
 
 def task(number: int, solution: str | None = "def f(x): return {0}") -> dict[str, Any]:
@@ -99,7 +103,7 @@ def test_recorded_answers_to_the_first_tasks(proctor: Proctor, tasks: Path, json
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--model", "gpt"], "--model gpt: no such provider; known are reference, wrong, recorded:FILE"),
+        (["--model", "gpt"], f"--model gpt: {NO_PROVIDER}"),
         (["--model", "recorded:none.jsonl"], "cannot read none.jsonl: No such file or directory"),
         (["--model", "reference", "--k", "2"], "--k 2: no task has more than 1 samples"),
         (["--model", "reference", "--k", "x"], "--k x: must be whole numbers above 0, as in 1,10,100"),

@@ -44,6 +44,17 @@ def test_answers_in_any_order(tmp_path: Path, batch: bool) -> None:
     )
 
 
+def test_a_program_may_read_all_prompts_first(tmp_path: Path) -> None:
+    program = "for one in list(asked): say(task_id=one['task_id'], text='x' * 5000)"
+    assert len(ask(tmp_path, program, 3000)) == 3000
+
+
+def test_prompts_that_a_program_never_took_are_unscored_too(tmp_path: Path) -> None:
+    said = ask(tmp_path, "next(asked); sys.exit(1)", 5000)
+    assert [one.stop for one in said] == [StopReason.ERROR] * 5000
+    assert len({one.task_id for one in said}) == 5000
+
+
 def test_is_told_all_it_needs(tmp_path: Path) -> None:
     (said,) = ask(tmp_path, "for one in asked: say(task_id=one['task_id'], text=repr(one))", 1)
     assert eval(said.completion) == {

@@ -14,8 +14,10 @@ from proctor.cli.benchmarks import benchmarks
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
+from proctor.cli.generate import generate_command
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
+from proctor.cli.prompts import prompts
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
@@ -67,6 +69,8 @@ app = typer.Typer(
 )
 app.command("run")(run)
 app.command("score")(score)
+app.command("generate")(generate_command)
+app.command("prompts")(prompts)
 app.command("exec")(execute)
 app.command("report")(report)
 app.command("benchmarks")(benchmarks)

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proctor.cli import asking as k
 from proctor.cli import measuring as m
 from proctor.cli import options as o
 from proctor.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from proctor.models.providers import Provider
     from proctor.prompt import Prompt
@@ -25,7 +27,7 @@ SPEEDS = (
     f"{'at once':>7}{'prompts/s':>11}{'tokens/s':>10}{'first token s':>15}{'answer s':>10}"
     f"{'load s':>8}{'MiB':>9}{'GPU MiB':>9}"
 )
-MOST_PROMPTS, MOST_AT_ONCE = 100_000, 4096
+MOST_PROMPTS = 100_000
 
 
 @bench.callback()
@@ -72,17 +74,16 @@ def sandbox(
 def model(
     *,
     model: m.Model,
-    at_once: Annotated[
-        str,
-        typer.Option("--at-once", help="Sizes of a batch, or requests under way, as in 1,4,16."),
+    concurrency: Annotated[
+        str, typer.Option(help="Requests under way, or prompts in one batch, as in 1,4,16.")
     ] = "1,4",
     prompts: Annotated[
         int, typer.Option(min=1, max=MOST_PROMPTS, help="How many prompts to ask for each row.")
     ] = 16,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of an answer.")] = 64,
-    chat: m.Chat = None,
-    url: m.Url = None,
-    device: m.Device = None,
+    max_tokens: m.MaxTokens = 64,
+    chat: k.Chat = None,
+    base_url: k.BaseUrl = None,
+    device: k.Device = None,
     json: o.Json = False,
 ) -> None:
     """Measure prompts and tokens a second, time to load and to the first token, and memory."""
@@ -91,15 +92,18 @@ def model(
     from proctor.report import json as as_json  # noqa: PLC0415
     from proctor.throughput import measure  # noqa: PLC0415
 
-    sizes: list[int | None] = [*(o.parse_counts("--at-once", at_once) or [1])]
-    if max(filter(None, sizes)) > MOST_AT_ONCE:
-        raise InputError(f"--at-once {at_once}: at most {MOST_AT_ONCE}")
-    if model.startswith("command:"):
+    sizes: list[int | None] = [*(o.parse_counts("--concurrency", concurrency) or [1])]
+    if max(filter(None, sizes)) > k.MOST_AT_ONCE:
+        raise InputError(f"--concurrency {concurrency}: at most {k.MOST_AT_ONCE}")
+    if m.one_at_a_time(model) is None:
         sizes = [None]  # a program reads as many prompts as it likes
     basics = load("basics")
 
-    def open_with(size: int | None) -> "Provider":
-        return m.open_asked(model, url=url, device=device, chat=chat, at_once=size)
+    def open_with(size: int | None) -> "AbstractContextManager[Provider]":
+        asking = k.Asking(
+            model=model, base_url=base_url, device=device, chat=chat, concurrency=size
+        )
+        return m.measured(asking)
 
     def asked(chats: bool) -> "Sequence[Prompt]":  # noqa: FBT001
         return [render(task, chat=chats) for task in basics.tasks]

@@ -1,40 +1,45 @@
-"""Flags of the commands that measure a model, and how they open it."""
+"""How the commands that measure a model open it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
+from proctor.cli.asking import MOST_TOKENS, Asking
 from proctor.errors import InputError
-from proctor.models.providers import Asked, Provider, open_provider
+from proctor.models import given
+from proctor.models.providers import Provider, provider_of
+from proctor.settings import load_settings
 
-Model = Annotated[str, typer.Option(help="PROVIDER:NAME, or the path of weights.")]
-Url = Annotated[str | None, typer.Option(help="Address of the server, for openai: and anthropic:.")]
-Device = Annotated[
-    str | None, typer.Option(help="Where transformers: computes, as in cuda:1 or cpu.")
+Model = Annotated[
+    str,
+    typer.Option(
+        help="openai:NAME, anthropic:NAME, llama:FILE.gguf, llama:smollm2, transformers:FOLDER, "
+        "command:PROGRAM, or the path of weights."
+    ),
 ]
-Chat = Annotated[
-    bool | None,
-    typer.Option(help="Chat, or go on with a text.", show_default="what the model is made for"),
-]
+MaxTokens = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Cut an answer off here.")]
 
 
-def open_asked(
-    name: str,
-    *,
-    url: str | None = None,
-    device: str | None = None,
-    chat: bool | None = None,
-    at_once: int | None = None,
-) -> Provider:
-    """Open a model that can be asked, with its server's address and key as they are set."""
-    from proctor.models import given  # noqa: PLC0415
-    from proctor.settings import load_settings, server_of  # noqa: PLC0415
+@contextmanager
+def measured(asking: Asking) -> Iterator[Provider]:
+    """Open a model that can be asked, and let go of it in the end."""
+    asking.check()
+    provider = asking.provider(load_settings())
+    try:
+        yield provider
+    finally:
+        provider.close()
 
-    settings = load_settings()
-    if given(name) is not None:
-        raise InputError(
-            f"--model {name}: its answers are there already; name one that can be asked"
-        )
-    set_url, key = server_of(name.partition(":")[0], settings)
-    asked = Asked(url=url or set_url, key=key, device=device, chat=chat, at_once=at_once)
-    return open_provider(name, asked)
+
+def kind_of(model: str) -> str:
+    """Return whose model it is; one that has answered already cannot be asked."""
+    if given(model) is not None:
+        raise InputError(f"--model {model}: is asked nothing, its answers are there already")
+    return provider_of(model)[0]
+
+
+def one_at_a_time(model: str) -> int | None:
+    """Return the concurrency that keeps prompts apart; a program has its own."""
+    return None if kind_of(model) == "command" else 1

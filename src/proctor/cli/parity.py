@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proctor.cli import asking as k
 from proctor.cli import measuring as m
 from proctor.cli import options as o
 from proctor.errors import InputError
@@ -30,13 +31,14 @@ def parity(
     samples: Annotated[
         int, typer.Option(min=0, help="Take the first so many prompts; 0: all.")
     ] = 0,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of an answer.")] = 64,
-    chat: m.Chat = None,
-    url: m.Url = None,
-    url_b: Annotated[
-        str | None, typer.Option("--url-b", help="Address of the server of B, if it has its own.")
+    max_tokens: m.MaxTokens = 64,
+    chat: k.Chat = None,
+    base_url: k.BaseUrl = None,
+    base_url_b: Annotated[
+        str | None,
+        typer.Option("--base-url-b", help="Address of the server of B, if it has its own."),
     ] = None,
-    device: m.Device = None,
+    device: k.Device = None,
     gate: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Exit with 1 if a larger share of the texts differs."),
@@ -62,17 +64,21 @@ def parity(
         loaded, _ = o.open_benchmark(benchmark, data, None, None, load_settings())
     sampling = Sampling(max_tokens=max_tokens)
     sides: list[Side] = []
-    for name, where in ((a, url), (b, url_b or url)):  # one after the other, to have memory for one
-        provider = m.open_asked(name, url=where, device=device, chat=chat)
-        try:
+    for name, where in ((a, base_url), (b, base_url_b or base_url)):  # memory for one is enough
+        asking = k.Asking(
+            model=name,
+            base_url=where if m.kind_of(name) in k.SERVERS else None,
+            chat=chat,
+            device=device if m.kind_of(name) in k.ONLY["device"] else None,
+            concurrency=m.one_at_a_time(name),
+        )
+        with m.measured(asking) as provider:
             if sides and sides[0].chat is not provider.chat:
-                raise InputError(f"{a}, {b}: only one of them chats; say --chat or --no-chat")
+                raise InputError(f"{a}, {b}: only one of them chats; say --chat or --base")
             asked = own if prompts else prompts_of(loaded, chat=provider.chat)
             asked = asked[:samples] if samples else asked
             with Steps(f"asking {'AB'[len(sides)]}", len(asked)) as bar:
                 sides.append(ask(provider, asked, sampling, bar.step))
-        finally:
-            provider.close()
     found = compare(sides[0], sides[1], sampling)
     if gate is not None or gate_logprob is not None:
         found = judge(found, gate, gate_logprob)

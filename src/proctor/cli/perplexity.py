@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proctor.cli import asking as k
 from proctor.cli import measuring as m
 from proctor.cli import options as o
 
@@ -28,8 +29,8 @@ def perplexity(
             help="Tokens of one window, if the model takes as many; windows overlap by half.",
         ),
     ] = 2048,
-    url: m.Url = None,
-    device: m.Device = None,
+    base_url: k.BaseUrl = None,
+    device: k.Device = None,
     json: o.Json = False,
 ) -> None:
     """Measure how well a model predicts a text, per token and per byte, with an interval."""
@@ -38,12 +39,11 @@ def perplexity(
     from proctor.report import json as as_json  # noqa: PLC0415
 
     count = sum(1 for _ in documents(data))  # whatever is wrong with it is said before the work
-    provider = m.open_asked(model, url=url, device=device)
-    try:
-        with Steps("scoring", count) as bar:
-            found = measure(provider, data, context, bar.step)
-    finally:
-        provider.close()
+    asking = k.Asking(
+        model=model, base_url=base_url, device=device, concurrency=m.one_at_a_time(model)
+    )
+    with m.measured(asking) as provider, Steps("scoring", count) as bar:
+        found = measure(provider, data, context, bar.step)
     typer.echo(as_json.render(found) if json else _text(found))
 
 

@@ -9,7 +9,7 @@ from proctor.completion import Completion, Request, Sampling, StopReason, answer
 from proctor.errors import InputError, PassingNoAnswer
 from proctor.models.asking import ask_all
 from proctor.models.endpoint import Endpoint, Serving
-from proctor.models.openai import count
+from proctor.models.wording import count
 
 ANTHROPIC = "https://api.anthropic.com"
 KEY = "ANTHROPIC_API_KEY"

@@ -12,7 +12,8 @@ import subprocess
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator
-from queue import Queue
+from contextlib import suppress
+from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -21,8 +22,6 @@ from proctor.completion import Completion, Request, Sampling, answered, unanswer
 from proctor.errors import InputError, ModelError
 
 MAX_LINE = 16 << 20
-AHEAD = 64
-"""Prompts that a program is given before it has answered the first of them."""
 
 
 class Said(msgspec.Struct):
@@ -83,8 +82,6 @@ class _Conversation:
         self._name = name
         self._open: defaultdict[str, deque[Request]] = defaultdict(deque)
         self._lock = threading.Lock()
-        self._room: Queue[None] = Queue(AHEAD)
-        self._over = threading.Event()
         try:
             self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as error:
@@ -97,30 +94,25 @@ class _Conversation:
         feeder.start()
         assert self._process.stdout is not None  # noqa: S101
         while line := self._process.stdout.readline(MAX_LINE):
-            answer = self._answer(line)
-            self._room.get()
-            yield answer
-        self._over.set()
+            yield self._answer(line)
         status = self._process.wait()
-        with self._lock:
-            missing = [request for waiting in self._open.values() for request in waiting]
+        feeder.join()
+        asked = (request for waiting in self._open.values() for request in waiting)
         why = f"{self._name} ended with status {status} and without an answer to this prompt"
-        yield from (unanswered(request, self._name, why) for request in missing)
+        for request in chain(asked, () if stop.is_set() else requests):
+            yield unanswered(request, self._name, why)
 
     def _feed(self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event) -> None:
+        """Hand over all prompts as fast as they are read: some programs want all of them first."""
         assert self._process.stdin is not None  # noqa: S101
-        try:
-            with self._process.stdin as pipe:
-                for request in requests:
-                    self._room.put(None)
-                    if stop.is_set() or self._over.is_set():
-                        return
-                    with self._lock:
-                        self._open[request.prompt.task_id].append(request)
-                    pipe.write(msgspec.json.encode(_line(request, sampling)) + b"\n")
-                    pipe.flush()
-        except OSError:
-            pass  # it reads no more; what it has not answered is told when it ends
+        with suppress(OSError), self._process.stdin as pipe:  # it may read no more
+            for request in requests:
+                if stop.is_set():
+                    return
+                with self._lock:
+                    self._open[request.prompt.task_id].append(request)
+                pipe.write(msgspec.json.encode(_line(request, sampling)) + b"\n")
+                pipe.flush()
 
     def _answer(self, line: bytes) -> Completion:
         try:
@@ -141,9 +133,6 @@ class _Conversation:
 
     def end(self) -> None:
         """See that the process is gone."""
-        self._over.set()
-        while not self._room.empty():  # the feeder may wait for room
-            self._room.get_nowait()
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()

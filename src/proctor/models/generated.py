@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from queue import Empty, Full, Queue
 
 from proctor.completion import Completion, Request, Sampling
@@ -49,6 +50,11 @@ class Generated:
         requests = (one for one in self.requests(benchmark, sampling) if wanted(one.key))
         return awaited(lambda: self._provider.answer(requests, sampling, stop))
 
+    @property
+    def weights_sha256(self) -> str | None:
+        """Say which weights are asked, if they are at hand."""
+        return getattr(self._provider, "weights_sha256", None)
+
     def close(self) -> None:
         """Let go of the provider."""
         self._provider.close()
@@ -69,32 +75,38 @@ def open_model(
 
 def awaited(ask: Callable[[], Iterator[Completion]]) -> Iterator[Completion | None]:
     """Yield what comes from a thread of its own, and None for every moment that nothing comes."""
-    answers: Queue[Completion | BaseException | None] = Queue(AHEAD)
-    over = threading.Event()
+    line = _Line()
+    threading.Thread(target=line.speak, args=(ask,), name="model", daemon=True).start()
+    try:
+        yield from line.hear()
+    finally:
+        line.over.set()
 
-    def put(item: Completion | BaseException | None) -> None:
-        while not over.is_set():
-            try:
-                answers.put(item, timeout=MOMENT_SECONDS)
-                return
-            except Full:
-                continue
 
-    def listen() -> None:
+class _Line:
+    """Between the thread that asks a model and the one that wants its answers."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        """Nobody listens any more."""
+        self._answers: Queue[Completion | BaseException | None] = Queue(AHEAD)
+
+    def speak(self, ask: Callable[[], Iterator[Completion]]) -> None:
+        """Ask, and pass on all answers, or what went wrong."""
         try:
             for completion in ask():
-                put(completion)
-                if over.is_set():
+                self._put(completion)
+                if self.over.is_set():
                     return
-            put(None)
+            self._put(None)
         except BaseException as error:  # noqa: BLE001  it is raised where somebody listens
-            put(error)
+            self._put(error)
 
-    threading.Thread(target=listen, name="model", daemon=True).start()
-    try:
+    def hear(self) -> Iterator[Completion | None]:
+        """Yield what was passed on, or None when a moment has passed without."""
         while True:
             try:
-                item = answers.get(timeout=MOMENT_SECONDS)
+                item = self._answers.get(timeout=MOMENT_SECONDS)
             except Empty:
                 yield None
                 continue
@@ -103,5 +115,9 @@ def awaited(ask: Callable[[], Iterator[Completion]]) -> Iterator[Completion | No
             if isinstance(item, BaseException):
                 raise item
             yield item
-    finally:
-        over.set()
+
+    def _put(self, item: Completion | BaseException | None) -> None:
+        while not self.over.is_set():
+            with suppress(Full):
+                self._answers.put(item, timeout=MOMENT_SECONDS)
+                break

@@ -1,62 +1,75 @@
-"""GGUF files, by llama.cpp in this process."""
+"""GGUF files, by llama.cpp in this process.
 
+Several prompts at once are answered by several copies of it, not by one that computes them
+together: that would make an answer depend on its neighbours, and threads that wait for one another
+as llama.cpp's do, by spinning, are many times slower where they have to share processors. Copies
+of one file share the memory that it is mapped to.
+"""
+
+import json
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from importlib import util
 from pathlib import Path
+from queue import Queue
 from typing import Any
+from urllib.parse import urlsplit
 
 from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
 from proctor.models.asking import ask_all
-from proctor.models.endpoint import Endpoint, Serving
-from proctor.models.openai import body_of, completion_of, tokens_of
 from proctor.models.scoring import Scored, Traced, lead_of, score_tokens
+from proctor.models.weights import fingerprint
+from proctor.models.wording import body_of, completion_of, tokens_of
 from proctor.settings import default_workers
 
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT = 4096
 """Tokens of one request, prompt and answer together."""
 QUIET = -1
+SMALL = 1 << 29
+"""Weights of so many bytes may be loaded several times."""
 
 
 class Llama:
-    """One file of weights, loaded once."""
+    """One file of weights, loaded once for all prompts."""
 
     def __init__(
         self, path: Path, *, chat: bool | None, at_once: int | None, threads: int | None = None
     ) -> None:
-        try:
-            import xllamacpp  # noqa: PLC0415  only this provider needs it
-        except ImportError:
-            raise InputError(
-                f"--model llama:{path}: install it with `pip install 'proctor[llama]'`"
-            ) from None
+        import xllamacpp  # noqa: PLC0415  only this provider needs it
+
         if not path.is_file():
             raise InputError(f"--model llama:{path}: there is no such file")
         self.name = f"llama:{path.name}"
-        self._at_once = at_once or 2
+        self.weights_sha256 = fingerprint(path)
+        processors = default_workers()
+        self._at_once = at_once or (processors if path.stat().st_size <= SMALL else 1)
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
-        params.n_parallel = self._at_once
-        params.n_ctx = CONTEXT * self._at_once
-        params.cpuparams.n_threads = threads or default_workers()
+        params.n_parallel = 1
+        params.n_ctx = CONTEXT
+        params.cpuparams.n_threads = threads or max(1, processors // self._at_once)
         params.cache_prompt = False  # an answer must not depend on what was asked before
         params.warmup = False
         params.verbosity = QUIET
         begin = time.monotonic()
         try:
-            self._server = xllamacpp.Server(params)
+            self._servers = [xllamacpp.Server(params) for _ in range(self._at_once)]
         except Exception as error:  # noqa: BLE001  whatever it raises, the file is no model
             raise InputError(f"--model {self.name}: it cannot be loaded: {error}") from None
+        self._idle: Queue[Any] = Queue()
+        for server in self._servers:
+            self._idle.put(server)
         self.load_seconds = time.monotonic() - begin
         self.chat = chat if chat is not None else self._has_template()
 
     @property
     def url(self) -> str:
         """Where the same model answers over HTTP."""
-        return f"{self._server.listening_address}/v1"
+        return f"{self._servers[0].listening_address}/v1"
 
     def answer(
         self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
@@ -98,13 +111,18 @@ class Llama:
         return Scored(found, len(text.encode()) - skipped, len(body) - len(found), context)
 
     def _tokenize(self, text: str, *, special: bool) -> list[dict[str, Any]]:
-        """Return the tokens of a text; only the server inside has a way to ask for them."""
-        endpoint = Endpoint(self._server.listening_address, {}, "", Serving(1))
+        """Return the tokens of a text; only the server inside can be asked for them."""
         body = {"content": text, "add_special": special, "parse_special": False}
+        address = urlsplit(self._servers[0].listening_address)
+        connection = HTTPConnection(str(address.hostname), address.port)
         try:
-            said = endpoint.post("/tokenize", {**body, "with_pieces": True}, lambda said: said)
+            connection.request("POST", "/tokenize", json.dumps({**body, "with_pieces": True}))
+            answer = connection.getresponse()
+            said = json.loads(answer.read())
         finally:
-            endpoint.close()
+            connection.close()
+        if "tokens" not in said:
+            raise ModelError(f"{self.name}: it gives no tokens: {said.get('error', said)}")
         return list(said["tokens"])
 
     def _logprobs(self, ids: list[int], first: int) -> list[float]:
@@ -121,7 +139,7 @@ class Llama:
             "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in wanted),
             "logprobs": 1,
         }
-        said = self._server.handle_completions(body)
+        said = self._servers[0].handle_completions(body)
         if "error" in said:
             raise NoAnswer(f"{self.name}: {said['error'].get('message', said['error'])}")
         told = said["choices"][0]["logprobs"]["content"]
@@ -130,12 +148,14 @@ class Llama:
         return [float(one["logprob"]) for one in told]
 
     def _call(self, body: dict[str, Any]) -> dict[str, Any]:
-        server = self._server
+        server = self._idle.get()
         try:
             handle = server.handle_chat_completions if self.chat else server.handle_completions
             said: dict[str, Any] = handle(body)
         except RuntimeError as error:
             raise PassingNoAnswer(f"{self.name}: {error}") from error
+        finally:
+            self._idle.put(server)
         if "error" in said:
             raise NoAnswer(f"{self.name}: {said['error'].get('message', said['error'])}")
         return said
@@ -143,11 +163,11 @@ class Llama:
     def _has_template(self) -> bool:
         """Whether the weights say how to chat with them."""
         probe = {"messages": [{"role": "user", "content": "."}], "max_tokens": 1}
-        return "error" not in self._server.handle_chat_completions(probe)
+        return "error" not in self._servers[0].handle_chat_completions(probe)
 
     def close(self) -> None:
         """Free the weights."""
-        del self._server
+        del self._servers, self._idle
 
 
 def _size(piece: str | list[int]) -> int:

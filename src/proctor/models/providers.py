@@ -104,20 +104,49 @@ PROVIDERS: dict[str, Maker] = {
     "transformers": _transformers,
     "command": _command,
 }
-
+EXTRAS = {
+    "openai": "models",
+    "anthropic": "models",
+    "llama": "llama",
+    "transformers": "transformers",
+}
+"""What has to be installed with Proctor."""
 
 KNOWN = ("reference", "wrong", "recorded:FILE", *(f"{name}:NAME" for name in PROVIDERS))
 
 
 def open_provider(name: str, asked: Asked) -> Provider:
     """Return what PROVIDER:NAME or a path means."""
+    provider, rest = provider_of(name)
+    maker = PROVIDERS.get(provider) or _plugged_in(provider)
+    if maker is None:
+        raise _unknown(name)
+    try:
+        return maker(rest, asked)
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get(provider)
+        if extra is None:
+            raise
+        raise InputError(
+            f"--model {name}: {error.name} is not installed; "
+            f"`pip install 'proctor[{extra}]'` brings all that is needed"
+        ) from None
+
+
+def provider_of(name: str) -> tuple[str, str]:
+    """Return which provider is meant, known or not, and what it is told."""
     provider, colon, rest = name.partition(":")
     if not colon:
         provider, rest = _recognise(name), name
-    maker = PROVIDERS.get(provider) or _plugged_in(provider)
-    if maker is None or not rest:
-        raise InputError(f"--model {name}: no such provider; known are {', '.join(KNOWN)}")
-    return maker(rest, asked)
+    if not provider or not rest:
+        raise _unknown(name)
+    return provider, rest
+
+
+def _unknown(name: str) -> InputError:
+    if "/" in name and ":" not in name:
+        return InputError(f"--model {name}: neither a .gguf file nor a folder with config.json")
+    return InputError(f"--model {name}: no such provider; known are {', '.join(KNOWN)}")
 
 
 def _recognise(path: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from proctor.completion import Completion, Request, Sampling, StopReason, answered, unanswered
 from proctor.errors import InputError, NoAnswer
 from proctor.models.scoring import Scored, Token, Traced, lead_of, score_tokens
+from proctor.models.weights import fingerprint
 
 BATCH = 8
 CHUNK = 256
@@ -22,15 +23,13 @@ class Transformers:
     def __init__(
         self, path: Path, *, chat: bool | None, batch_size: int | None, device: str | None
     ) -> None:
-        try:
-            import torch  # noqa: PLC0415  only this provider needs it
-            import transformers  # noqa: PLC0415
-        except ImportError:
-            need = "install it with `pip install 'proctor[transformers]'`"
-            raise InputError(f"--model transformers:{path}: {need}") from None
+        import torch  # noqa: PLC0415  only this provider needs it
+        import transformers  # noqa: PLC0415
+
         if not (path / "config.json").is_file():
             raise InputError(f"--model transformers:{path}: there is no config.json in that folder")
         self.name = f"transformers:{path.name}"
+        self.weights_sha256 = fingerprint(path)
         self._torch = torch
         self._batch = batch_size or BATCH
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -57,7 +56,7 @@ class Transformers:
         self.load_seconds = time.monotonic() - begin
         has_template = self.tokenizer.chat_template is not None
         if chat and not has_template:
-            raise InputError(f"--model {self.name}: it has no template to chat by; say --no-chat")
+            raise InputError(f"--model {self.name}: it has no template to chat by; say --base")
         self.chat = has_template if chat is None else chat
 
     def answer(
