@@ -149,8 +149,10 @@ def _score(scorer: Scorer, name: str, text: str, context: int, number: int) -> S
 
 
 def _figure(mean: float, interval: Interval | None) -> Figure:
-    low, high = (None, None) if interval is None else map(_exp, interval)
-    return Figure(value=_exp(mean), low=low, high=high)
+    if interval is None:
+        return Figure(value=_exp(mean), low=None, high=None)
+    low = max(0.0, interval.low)  # nothing is likelier than certain
+    return Figure(value=_exp(mean), low=_exp(low), high=_exp(interval.high))
 
 
 def _exp(nats: float) -> float:

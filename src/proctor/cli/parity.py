@@ -13,7 +13,7 @@ from proctor.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from proctor.parity import Parity, Side
+    from proctor.parity import Parity
 
 SHOWN = 10
 """Divergences that the text shows; JSON has them all."""
@@ -63,28 +63,33 @@ def parity(
     else:
         loaded, _ = o.open_benchmark(benchmark, data, None, None, load_settings())
     sampling = Sampling(max_tokens=max_tokens)
-    sides: list[Side] = []
-    for name, where in ((a, base_url), (b, base_url_b or base_url)):  # memory for one is enough
-        asking = k.Asking(
-            model=name,
-            base_url=where if m.kind_of(name) in k.SERVERS else None,
-            chat=chat,
-            device=device if m.kind_of(name) in k.ONLY["device"] else None,
-            concurrency=m.one_at_a_time(name),
-        )
-        with m.measured(asking) as provider:
-            if sides and sides[0].chat is not provider.chat:
-                raise InputError(f"{a}, {b}: only one of them chats; say --chat or --base")
-            asked = own if prompts else prompts_of(loaded, chat=provider.chat)
-            asked = asked[:samples] if samples else asked
-            with Steps(f"asking {'AB'[len(sides)]}", len(asked)) as bar:
-                sides.append(ask(provider, asked, sampling, bar.step))
+    first = _asking(a, base_url, chat, device)
+    second = _asking(b, base_url_b or base_url, chat, device)
+    with m.measured(first) as one, m.measured(second) as other:
+        if one.chat is not other.chat:
+            raise InputError(f"{a}, {b}: only one of them chats; say --chat or --base")
+        asked = own if prompts else prompts_of(loaded, chat=one.chat)
+        asked = asked[:samples] if samples else asked
+        with Steps("asking both", 2 * len(asked)) as bar:
+            sides = [ask(provider, asked, sampling, bar.step) for provider in (one, other)]
     found = compare(sides[0], sides[1], sampling)
     if gate is not None or gate_logprob is not None:
         found = judge(found, gate, gate_logprob)
     typer.echo(as_json.render(found) if json else "\n".join(_lines(found)))
     if found.degraded or (found.gate is not None and not found.gate.passed):
         raise typer.Exit(1)
+
+
+def _asking(name: str, url: str | None, chat: bool | None, device: str | None) -> k.Asking:  # noqa: FBT001
+    """Gather how one of the two is asked; the flags are for whichever of them can heed them."""
+    kind = m.kind_of(name)
+    return k.Asking(
+        model=name,
+        base_url=url if kind in k.SERVERS else None,
+        chat=chat,
+        device=device if kind in k.ONLY["device"] else None,
+        concurrency=m.one_at_a_time(name),
+    )
 
 
 def _lines(found: "Parity") -> "Iterator[str]":
