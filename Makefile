@@ -10,7 +10,7 @@ NUM_SAMPLES ?= 1
 EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
                $(if $(wildcard $(DATA)),--data $(DATA))
 
-.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all
+.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all results-history
 
 $(BIN)/proctor: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,9 @@ eval-bigcodebench: $(BIN)/proctor
 
 eval-all: $(BIN)/proctor
 	$(EVALUATE) standard
+
+results-history: $(BIN)/proctor
+	$(BIN)/proctor history --chart
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

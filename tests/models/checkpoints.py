@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-WIDTH, LAYERS, LENGTH = 96, 2, 512
-STEPS, RATE, ENOUGH = 600, 3e-3, 0.003
+WIDTH, LAYERS, LENGTH = 64, 2, 512
+STEPS, RATE, ENOUGH = 600, 5e-3, 0.005
 END = "<|end|>"
 
 
@@ -63,11 +63,10 @@ def save_known_good(folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
     rows = [words(prompt + answer)["input_ids"] + [0] for prompt, answer in pairs]
     longest = max(map(len, rows))
     inputs = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-    # Prompts are not learned: where they differ nobody could know how they go on.
-    given = [len(words(prompt)["input_ids"]) for prompt, _ in pairs]
-    answers = [[-100] * n + row[n:] for n, row in zip(given, rows, strict=True)]
-    labels = torch.tensor([row + [-100] * (longest - len(row)) for row in answers])
     mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
+    labels = inputs.masked_fill(mask == 0, -100)
+    for row, (prompt, _) in enumerate(pairs):
+        labels[row, : len(prompt)] = -100  # which question comes is nothing to be learnt
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
     for _ in range(STEPS):
         loss = model(input_ids=inputs, attention_mask=mask, labels=labels).loss

@@ -32,6 +32,9 @@ class Server(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing: clients are killed here, too."""
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"

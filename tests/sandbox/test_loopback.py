@@ -94,7 +94,9 @@ def test_no_other_family_and_no_rights_over_it(kernel: Sandbox) -> None:
         "open('/proc/sys/net/ipv4/tcp_rmem', 'w')",
         "__import__('fcntl').ioctl(socket.socket(), 0x8914, b'lo' + bytes(38))",
     )
-    assert said(kernel, tries) == ["PermissionError"] * 12
+    heard = said(kernel, tries)
+    assert heard.pop(10) in {"PermissionError", "OSError"}  # or: a read-only file system
+    assert heard == ["PermissionError"] * 11
     sizes = "print(*(open(f'/proc/sys/net/ipv4/tcp_{x}mem').read().split()[2] for x in 'rw'))"
     assert said(kernel, sizes) == ["262144 262144"]
 

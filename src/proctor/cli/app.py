@@ -11,10 +11,13 @@ from typer.exceptions import TyperException
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
+from proctor.cli.compare import compare
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
+from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
+from proctor.cli.history import history
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
@@ -22,6 +25,7 @@ from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
+from proctor.cli.verify import verify
 from proctor.errors import GIVES_OUT, HostError
 
 NO_THREAD = "can't start new thread"
@@ -73,6 +77,10 @@ app.command("generate")(generate_command)
 app.command("prompts")(prompts)
 app.command("exec")(execute)
 app.command("report")(report)
+app.command("compare")(compare)
+app.command("failures")(failures)
+app.command("history")(history)
+app.command("verify")(verify)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
@@ -86,7 +94,7 @@ def misuse(error: Exception) -> str | None:
     """Return what is wrong with the command line, None if the error is about something else."""
     if not isinstance(error, TyperException):
         return None
-    said = error.format_message().rstrip(".")
+    said = error.format_message().rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     return f"{said}; see {context.command_path if context else 'proctor'} --help"
 

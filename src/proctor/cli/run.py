@@ -11,6 +11,7 @@ from proctor.evaluation import Plan
 from proctor.models import Given
 from proctor.models.generated import Generated
 from proctor.sandbox import Limits, Sandbox
+from proctor.settings import load_settings
 from proctor.task import Benchmark
 
 
@@ -60,8 +61,6 @@ def run(
     seed: a.Seed = 0,
 ) -> None:
     """Ask a model, judge its answers, print pass@k and its interval."""
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     asking = a.Asking(
         model=model,
         seed=seed,
@@ -83,6 +82,7 @@ def run(
     asking.check()
     settings = load_settings()
     ks = o.parse_counts("--k", k)
+    walls = (sandbox, require, python, candidate_packages, settings)
     choice = o.choose(release, start_date, end_date)
 
     loaded = o.open_benchmarks(
@@ -112,9 +112,7 @@ def run(
         )
 
     def open_walls(plan: Plan) -> Sandbox:
-        return o.sandbox_for(
-            sandbox, require, python, candidate_packages, settings, benchmark=plan.benchmark
-        )
+        return o.sandbox_for(*walls, benchmark=plan.benchmark)
 
     with a.opened(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]

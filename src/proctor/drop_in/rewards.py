@@ -18,6 +18,7 @@ rows that have no such column. `columns.py` tells how a row says what its tests 
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from proctor.run import Options
 from proctor.verdict import Outcome
 
 LOG = logging.getLogger("proctor")
+TASK_ID = re.compile(r"[\w./:-]+")
 Otherwise = TypeVar("Otherwise", float, float | None)
 
 
@@ -70,7 +72,7 @@ def verl_score(
 ) -> float:
     """Score one response, as verl's custom reward function.
 
-    If the data source is a benchmark that is known by name, the ground truth is a task's id.
+    If the data source is a benchmark that is known by name, the ground truth may be a task's id.
     Choices are made by `reward_kwargs`.
     """
     del extra_info
@@ -182,7 +184,8 @@ def _rows(columns: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def _verl_row(source: str, truth: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
-    if source in TABLE:
+    # Training sets are called taco or apps, too, but bring their tests along.
+    if source in TABLE and isinstance(truth, str) and TASK_ID.fullmatch(truth):
         return {**columns, "benchmark": source, "task_id": truth}
     return {**columns, "ground_truth": truth}
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import httpx2
 import stamina
 
-from proctor.errors import InputError, NoAnswer, PassingNoAnswer
+from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
 
 Read = TypeVar("Read")
 
@@ -45,6 +45,9 @@ class Endpoint:
         self.url = url.rstrip("/")
         self._key_name = key_name
         self._how = how
+        self._reached = False
+        if "@" in self.url:
+            raise InputError(f"an address must hold no key or password; put it into {key_name}")
         try:
             self._client = httpx2.Client(
                 headers=dict(headers),
@@ -92,6 +95,7 @@ class Endpoint:
         kind = {"content-type": "application/json"}
         try:
             with self._client.stream("POST", url, content=body, headers=kind) as response:
+                self._reached = True
                 content = bytearray()
                 for chunk in response.iter_bytes():
                     content += chunk
@@ -100,7 +104,10 @@ class Endpoint:
                     if time.monotonic() > deadline:
                         raise PassingNoAnswer(f"{url}: no answer in {self._how.seconds:g} s")
         except httpx2.ConnectError as error:
-            raise PassingNoAnswer(f"there is no server at {self.url} ({error})") from error
+            said = f"there is no server at {self.url} ({error})"
+            if not self._reached:  # it did not go: it was never there
+                raise ModelError(f"{said}; start it, or name another with --base-url") from error
+            raise PassingNoAnswer(said) from error
         except httpx2.TimeoutException as error:
             raise PassingNoAnswer(f"{url}: no answer in {self._how.seconds:g} s") from error
         except httpx2.UnsupportedProtocol:

@@ -34,6 +34,9 @@ class Transformers:
         self._batch = batch_size or BATCH
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         begin = time.monotonic()
+        bars = transformers.utils.logging
+        shown = bars.is_progress_bar_enabled()
+        bars.disable_progress_bar()  # standard error is ours
         try:
             # never code that comes with a checkpoint, and nothing from the network
             self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
@@ -45,6 +48,9 @@ class Transformers:
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             reason = " ".join(str(error).split())[:300]
             raise InputError(f"--model {self.name}: it cannot be loaded: {reason}") from None
+        finally:
+            if shown:
+                bars.enable_progress_bar()
         try:
             self.model.to(self.device).eval()
         except (RuntimeError, AssertionError) as error:
