@@ -1,4 +1,4 @@
-"""`proctor bench`: how fast this host is."""
+"""`proctor bench`: how fast this host is, or a model."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from proctor.prompt import Prompt
     from proctor.throughput import Speed
 
-bench = typer.Typer(help="Measure how fast this host is.", no_args_is_help=True)
+bench = typer.Typer(help="Measure how fast this host, or a model, is.", no_args_is_help=True)
 
 Counts = Annotated[str, typer.Option("--workers", help="Numbers of workers, as in 1,2,4.")]
 Seconds = Annotated[float, typer.Option(min=0.1, max=600, help="How long to measure each row.")]
@@ -32,7 +32,7 @@ MOST_PROMPTS = 100_000
 
 @bench.callback()
 def callback() -> None:
-    """Measure how fast this host is."""
+    """Measure how fast this host, or a model, is."""
 
 
 @bench.command()
