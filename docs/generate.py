@@ -20,6 +20,7 @@ from proctor.benchmarks.suites import SUITES
 from proctor.cli.app import app
 from proctor.completion import Completion
 from proctor.drop_in import code_eval, rewards
+from proctor.generation import About
 from proctor.judge.compare import PROFILES
 from proctor.parity import Parity
 from proctor.perplexity import Perplexity
@@ -87,6 +88,7 @@ def formats() -> Iterator[str]:
         ("A line of receipts.jsonl", Receipt),
         ("manifest.json", Manifest),
         ("report.json", Summary),
+        ("FILE.about.json, beside what `proctor generate` writes", About),
         ("What `proctor run A,B --json` prints", SuiteSummary),
         ("What `proctor perplexity --json` prints", Perplexity),
         ("What `proctor parity --json` prints", Parity),

@@ -45,6 +45,7 @@ def run(
     out: o.Out = None,
     fresh: o.Fresh = False,
     json: o.Json = False,
+    show: Annotated[int, typer.Option(min=0, help="Show so many receipts below.")] = 0,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     timeout: o.Timeout = None,
@@ -117,6 +118,6 @@ def run(
     with a.opened(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]
         if len(plans) == 1:
-            finish(plans[0], open_walls(plans[0]), out, fresh=fresh, json=json)
+            finish(plans[0], open_walls(plans[0]), out, fresh=fresh, json=json, receipts=show)
         else:
-            finish_suite(benchmark, plans, open_walls, out, fresh=fresh, json=json)
+            finish_suite(benchmark, plans, open_walls, out, fresh=fresh, json=json, receipts=show)
