@@ -129,7 +129,7 @@ def summarize(
         for name, outcome in _outcomes(brief):
             _count(parts.setdefault(name, {}), brief.task_id, outcome)
     tallies = _tallies(counts)
-    samples, unscored = buckets.total(), sum(tally.unscored for tally in tallies)
+    samples, unscored = buckets.total(), sum(one.unscored for one in tallies)
     outcomes: Counter[Outcome] = Counter()
     for bucket, number in buckets.items():
         outcome = OUTCOMES[bucket]
@@ -201,16 +201,17 @@ def _outcomes(brief: Brief) -> Iterator[tuple[str, Outcome | None]]:
 
 def _part(tallies: Sequence[Tally], ks: Iterable[str], seed: int) -> Part:
     return Part(
-        passed=sum(tally.passed for tally in tallies),
+        passed=sum(one.passed for one in tallies),
         pass_at_k={k: estimate(tallies, int(k), seed=seed) for k in ks},
     )
 
 
 def _tallies(counts: Counts) -> list[Tally]:
-    return [_tally(task_id, count) for task_id, count in sorted(counts.items())]
+    return [tally(task_id, count) for task_id, count in sorted(counts.items())]
 
 
-def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
+def tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
+    """Return what became of a task's samples."""
     unscored = count[None]
     return Tally(
         task_id=task_id,
@@ -222,7 +223,7 @@ def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
 
 def _estimates(tallies: Sequence[Tally], ks: Sequence[int], seed: int) -> dict[str, Estimate]:
     """Estimate pass@k for the k that were asked for, else for those that all tasks allow."""
-    ns = [tally.scored + tally.unscored for tally in tallies]
+    ns = [one.scored + one.unscored for one in tallies]
     check_ks(ks, ns)
     return {str(k): estimate(tallies, k, seed=seed) for k in ks or default_ks(ns)}
 
