@@ -14,7 +14,8 @@ def tokenizer(texts: Sequence[str]) -> Any:
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    characters = sorted({character for text in texts for character in text})
+    # transformers looks at how a tokenizer writes "abcdef" when it is told where to stop
+    characters = sorted({character for text in [*texts, "abcdef"] for character in text})
     vocabulary = {token: number for number, token in enumerate([END, "<|unknown|>", *characters])}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token="<|unknown|>"))
     raw.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")

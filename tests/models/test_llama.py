@@ -68,6 +68,63 @@ def test_goes_on_with_a_text(model: Llama) -> None:
     assert "9" not in said.completion
 
 
+def test_scores_are_the_probabilities_of_answers(model: Llama) -> None:
+    """Against the truth the long way: all of the vocabulary after every beginning of a text."""
+    text = "def add(a, b):\n    return b é"
+    ids = [one["id"] for one in model._tokenize(text, special=False)]
+    expected = []
+    for place in range(1, len(ids)):
+        body = {"prompt": ids[:place], "max_tokens": 1, "temperature": 0.0, "logprobs": 49152}
+        told = model._servers[0].handle_completions(body)["choices"][0]["logprobs"]["content"][0]
+        known = {one["id"]: one["logprob"] for one in told["top_logprobs"]}
+        expected.append(known[ids[place]])
+    scored = model.score(text, 2048)
+    # The long way reads texts in one go, which rounds otherwise than word by word.
+    assert scored.logprobs == pytest.approx(expected, abs=0.6)
+    assert sum(scored.logprobs) == pytest.approx(sum(expected), rel=0.05)
+    assert (len(scored.logprobs), scored.unscored) == (len(ids) - 1, 1)
+    assert scored.bytes == len(text.encode()) - len("def")
+
+
+def test_scores_do_not_depend_on_what_was_asked_before(model: Llama) -> None:
+    first = model.score("The quick brown fox jumps.", 8)
+    ask(model)
+    again = model.score("The quick brown fox jumps.", 8)
+    assert again.logprobs == pytest.approx(first.logprobs, abs=0.01)
+    assert first.context == 8
+
+
+def test_special_tokens_that_a_text_spells_out_are_text(model: Llama) -> None:
+    assert len(model.score("a<|im_end|>b", 100).logprobs) > 3
+
+
+def test_a_text_that_is_likely_scores_higher(model: Llama) -> None:
+    usual = model.score("The capital of France is Paris.", 100)
+    odd = model.score("The capital of France is blue.", 100)
+    assert sum(usual.logprobs) > sum(odd.logprobs) + 2
+
+
+def test_traces_are_answers_with_their_tokens(model: Llama) -> None:
+    (request,) = requests(QUESTIONS[1:])
+    traced = model.trace(request, SAMPLING)
+    assert traced.completion.completion == ask(model, QUESTIONS[1:])[0].completion
+    assert traced.tokens is not None
+    assert "".join(token.text for token in traced.tokens) == traced.completion.completion
+    assert all(token.logprob <= 0 for token in traced.tokens)
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=Serving(1))
+    other = behind.trace(request, SAMPLING).tokens
+    assert other is not None
+    assert [token.text for token in other] == [token.text for token in traced.tokens]
+    logprobs = [token.logprob for token in traced.tokens]
+    assert [token.logprob for token in other] == pytest.approx(logprobs, abs=0.01)
+
+
+def test_its_server_does_not_tell_of_prompts(model: Llama) -> None:
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=Serving(1))
+    with pytest.raises(InputError, match="does not tell the log-probabilities of a prompt"):
+        behind.score("hello", 100)
+
+
 def test_the_same_seed_draws_the_same(model: Llama) -> None:
     sampling = Sampling(max_tokens=12, temperature=1.0)
     first = [one.completion for one in ask(model, sampling=sampling)]

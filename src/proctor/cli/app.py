@@ -18,6 +18,8 @@ from proctor.cli.execute import execute
 from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
 from proctor.cli.history import history
+from proctor.cli.parity import parity
+from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
 from proctor.cli.report import report
 from proctor.cli.run import run
@@ -83,6 +85,8 @@ app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
+app.command("perplexity")(perplexity)
+app.command("parity")(parity)
 app.add_typer(bench, name="bench")
 
 

@@ -11,7 +11,7 @@ from proctor.completion import Sampling
 from proctor.errors import InputError
 from proctor.models import Given, given
 from proctor.models.generated import Generated
-from proctor.models.providers import PROVIDERS, Asked, open_provider, provider_of
+from proctor.models.providers import PROVIDERS, Asked, Provider, open_provider, provider_of
 from proctor.prompt import Shown, Strategy
 from proctor.settings import Settings, server_of
 
@@ -161,6 +161,11 @@ class Asking(NamedTuple):
         there = given(self.model)
         if there is not None:
             return there
+        strategy, shown = self.prompt_strategy or "standard", self.mbpp_prompt or "name+tests"
+        return Generated(self.provider(settings), strategy, shown)
+
+    def provider(self, settings: Settings) -> Provider:
+        """Return a model that can be asked, with its server's address and key as they are set."""
         kind, _ = provider_of(self.model)
         url, key = server_of(kind, settings)
         if kind == "openai" and self.top_k is not None and not (self.base_url or url):
@@ -179,8 +184,7 @@ class Asking(NamedTuple):
             from proctor.models.endpoint import be_quiet  # noqa: PLC0415  it may be missing
 
             be_quiet()
-        strategy, shown = self.prompt_strategy or "standard", self.mbpp_prompt or "name+tests"
-        return Generated(provider, strategy, shown)
+        return provider
 
 
 @contextmanager

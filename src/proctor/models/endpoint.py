@@ -1,5 +1,6 @@
 """One HTTP server that models are behind: asked again while that may help, never for ever."""
 
+import copy
 import email.utils
 import json
 import time
@@ -77,6 +78,12 @@ class Endpoint:
             with attempt:
                 return read(self._post_once(path, content))
         raise AssertionError("a retry ends with an answer or an error")
+
+    def at_root(self) -> "Endpoint":
+        """Return the same server by its address without the version of a protocol."""
+        root = copy.copy(self)
+        root.url = self.url.removesuffix("/v1")
+        return root
 
     def close(self) -> None:
         """Close all connections."""

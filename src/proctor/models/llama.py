@@ -6,19 +6,23 @@ as llama.cpp's do, by spinning, are many times slower where they have to share p
 of one file share the memory that it is mapped to.
 """
 
+import json
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from importlib import util
 from pathlib import Path
 from queue import Queue
 from typing import Any
+from urllib.parse import urlsplit
 
 from proctor.completion import Completion, Request, Sampling
-from proctor.errors import InputError, NoAnswer, PassingNoAnswer
+from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
 from proctor.models.asking import ask_all
+from proctor.models.scoring import Scored, Traced, lead_of, score_tokens
 from proctor.models.weights import fingerprint
-from proctor.models.wording import body_of, completion_of
+from proctor.models.wording import body_of, completion_of, tokens_of
 from proctor.settings import default_workers
 
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -87,6 +91,62 @@ class Llama:
         said = self._call(body)
         return completion_of(request, said, self.name, time.monotonic() - begin)
 
+    def trace(self, request: Request, sampling: Sampling) -> Traced:
+        """Answer one request and say how likely every token was."""
+        body = {**body_of(request, sampling, chat=self.chat), "min_p": 0.0, "logprobs": 1}
+        begin = time.monotonic()
+        said = self._call(body)
+        completion = completion_of(request, said, self.name, time.monotonic() - begin)
+        return Traced(completion, tokens_of(said))
+
+    def score(self, text: str, context: int) -> Scored:
+        """Say how likely a text is."""
+        plain = self._tokenize(text, special=False)
+        whole = self._tokenize(text, special=True)
+        body = [one["id"] for one in plain]
+        lead = lead_of([one["id"] for one in whole], body)
+        context = min(context, CONTEXT)
+        found = score_tokens(lead, body, context, self._logprobs)
+        skipped = _size(plain[0]["piece"]) if plain and not lead else 0
+        return Scored(found, len(text.encode()) - skipped, len(body) - len(found), context)
+
+    def _tokenize(self, text: str, *, special: bool) -> list[dict[str, Any]]:
+        """Return the tokens of a text; only the server inside can be asked for them."""
+        body = {"content": text, "add_special": special, "parse_special": False}
+        address = urlsplit(self._servers[0].listening_address)
+        connection = HTTPConnection(str(address.hostname), address.port)
+        try:
+            connection.request("POST", "/tokenize", json.dumps({**body, "with_pieces": True}))
+            answer = connection.getresponse()
+            said = json.loads(answer.read())
+        finally:
+            connection.close()
+        if "tokens" not in said:
+            raise ModelError(f"{self.name}: it gives no tokens: {said.get('error', said)}")
+        return list(said["tokens"])
+
+    def _logprobs(self, ids: list[int], first: int) -> list[float]:
+        """Have the model say these very tokens: llama.cpp tells probabilities of answers only.
+
+        A grammar leaves one token at every place. What is told is how likely the token was before
+        anything, the grammar included, had been applied.
+        """
+        wanted = ids[first:]
+        body = {
+            "prompt": ids[:first],
+            "max_tokens": len(wanted),
+            "temperature": 0.0,
+            "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in wanted),
+            "logprobs": 1,
+        }
+        said = self._servers[0].handle_completions(body)
+        if "error" in said:
+            raise NoAnswer(f"{self.name}: {said['error'].get('message', said['error'])}")
+        told = said["choices"][0]["logprobs"]["content"]
+        if [one["id"] for one in told] != wanted:
+            raise ModelError(f"{self.name}: llama.cpp did not keep to the tokens it was given")
+        return [float(one["logprob"]) for one in told]
+
     def _call(self, body: dict[str, Any]) -> dict[str, Any]:
         server = self._idle.get()
         try:
@@ -108,6 +168,11 @@ class Llama:
     def close(self) -> None:
         """Free the weights."""
         del self._servers, self._idle
+
+
+def _size(piece: str | list[int]) -> int:
+    """Return how many bytes a token is; one that is no text of its own comes as bytes."""
+    return len(piece.encode() if isinstance(piece, str) else piece)
 
 
 def find_weights(name: str) -> Path:

@@ -2,12 +2,16 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from proctor.completion import Completion, Request, Sampling
+from proctor.errors import NoAnswer, PassingNoAnswer
 from proctor.models.asking import ask_all
+from proctor.models.echo import Echo
 from proctor.models.endpoint import Endpoint, Serving
-from proctor.models.wording import body_of, completion_of
+from proctor.models.scoring import Scored, Traced
+from proctor.models.wording import body_of, completion_of, tokens_of
 
 OPENAI = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -43,15 +47,32 @@ class OpenAI:
         """Close all connections."""
         self._endpoint.close()
 
+    def score(self, text: str, context: int) -> Scored:
+        """Say how likely a text is, if the server tells that of prompts."""
+        return Echo(self.name, self._model, self._endpoint).score(text, context)
+
+    def trace(self, request: Request, sampling: Sampling) -> Traced:
+        """Answer one request and say how likely every token was, if the server tells that."""
+        try:
+            return self._trace(request, sampling, {"logprobs": True if self.chat else 1})
+        except PassingNoAnswer:
+            raise
+        except NoAnswer:  # some models refuse to be asked for that
+            return self._trace(request, sampling, {})
+
     def _ask(self, request: Request, sampling: Sampling) -> Completion:
-        body = {"model": self._model, **body_of(request, sampling, chat=self.chat)}
+        return self._trace(request, sampling, {}).completion
+
+    def _trace(self, request: Request, sampling: Sampling, more: Mapping[str, Any]) -> Traced:
+        body = {"model": self._model, **body_of(request, sampling, chat=self.chat), **more}
         if self._strict:
             del body["top_k"]
             body["max_completion_tokens"] = body.pop("max_tokens")
         path = "/chat/completions" if self.chat else "/completions"
         begin = time.monotonic()
-        return self._endpoint.post(
-            path,
-            body,
-            lambda said: completion_of(request, said, self.name, time.monotonic() - begin),
-        )
+
+        def read(said: dict[str, Any]) -> Traced:
+            completion = completion_of(request, said, self.name, time.monotonic() - begin)
+            return Traced(completion, tokens_of(said))
+
+        return self._endpoint.post(path, body, read)

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from proctor.completion import Completion, Request, Sampling, StopReason, answered, unanswered
-from proctor.errors import InputError
+from proctor.errors import InputError, NoAnswer
+from proctor.models.scoring import Scored, Token, Traced, lead_of, score_tokens
 from proctor.models.weights import fingerprint
 
 BATCH = 8
+CHUNK = 256
+"""Tokens whose probabilities over all of the vocabulary are in memory at once."""
 
 
 class Transformers:
@@ -48,11 +51,19 @@ class Transformers:
         finally:
             if shown:
                 bars.enable_progress_bar()
-        self.model.to(self.device).eval()
+        try:
+            self.model.to(self.device).eval()
+        except (RuntimeError, AssertionError) as error:
+            raise InputError(
+                f"--device {self.device}: {' '.join(str(error).split())[:200]}"
+            ) from None
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.load_seconds = time.monotonic() - begin
-        self.chat = chat if chat is not None else self.tokenizer.chat_template is not None
+        has_template = self.tokenizer.chat_template is not None
+        if chat and not has_template:
+            raise InputError(f"--model {self.name}: it has no template to chat by; say --base")
+        self.chat = has_template if chat is None else chat
 
     def answer(
         self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
@@ -84,6 +95,60 @@ class Transformers:
         turns = [{"role": role, "content": text} for role, text in prompt.turns]
         text = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def score(self, text: str, context: int) -> Scored:
+        """Say how likely a text is; special tokens that it spells out are text to it."""
+        plain = {"add_special_tokens": False, "return_offsets_mapping": True}
+        encoded = self.tokenizer(text, split_special_tokens=True, **plain)
+        body = list(encoded["input_ids"])
+        lead = lead_of(list(self.tokenizer(text, split_special_tokens=True)["input_ids"]), body)
+        context = min(context, self._most)
+        found = score_tokens(lead, body, context, self._logprobs)
+        skipped = encoded["offset_mapping"][0][1] if body and not lead else 0
+        return Scored(found, len(text[skipped:].encode()), len(body) - len(found), context)
+
+    def _logprobs(self, ids: list[int], first: int) -> list[float]:
+        torch = self._torch
+        row = torch.tensor([ids], device=self.device)
+        found: list[float] = []
+        with torch.inference_mode():
+            logits = self.model(input_ids=row).logits[0, first - 1 : -1]
+            for some, chosen in zip(logits.split(CHUNK), row[0, first:].split(CHUNK), strict=True):
+                found += _chosen(some, chosen)
+        return found
+
+    def trace(self, request: Request, sampling: Sampling) -> Traced:
+        """Answer one request and say how likely every token was."""
+        if not self._fits(request, sampling):
+            raise NoAnswer(f"prompt and answer are longer than the {self._most} tokens")
+        torch, given = self._torch, self.tokens(request)
+        row = torch.tensor([given], device=self.device)
+        torch.manual_seed(request.seed)
+        begin = time.monotonic()
+        with torch.inference_mode():
+            said = self.model.generate(
+                input_ids=row,
+                attention_mask=torch.ones_like(row),
+                **_sampling(sampling),
+                max_new_tokens=sampling.max_tokens,
+                pad_token_id=self.tokenizer.pad_token_id,
+                output_logits=True,
+                return_dict_in_generate=True,
+                **self._stopping([request]),
+            )
+        seconds = time.monotonic() - begin
+        new = said.sequences[0, len(given) :]
+        logprobs = _chosen(torch.cat(said.logits), new)
+        completion = self._completion(request, len(given), new.tolist(), seconds, sampling)
+        return Traced(completion, [*map(Token, self._pieces(new.tolist()), logprobs)])
+
+    def _pieces(self, ids: list[int]) -> Iterator[str]:
+        """Yield the text that each token adds: some tokenizers want to see those in front."""
+        before = ""
+        for end in range(1, len(ids) + 1):
+            text = self.tokenizer.decode(ids[:end])
+            yield text[len(before) :]
+            before = text
 
     def _generate(self, requests: Sequence[Request], sampling: Sampling) -> Iterator[Completion]:
         torch = self._torch
@@ -132,6 +197,12 @@ class Transformers:
             seconds=round(seconds, 6),
             used_gpu=self.device != "cpu",
         )
+
+
+def _chosen(logits: Any, ids: Any) -> list[float]:
+    """Return how likely one token of each row is, as a natural logarithm."""
+    found = logits.float().log_softmax(-1).gather(1, ids[:, None])[:, 0]
+    return [float(one) for one in found]
 
 
 def _sampling(sampling: Sampling) -> dict[str, Any]:

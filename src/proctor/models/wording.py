@@ -4,6 +4,7 @@ from typing import Any
 
 from proctor.completion import Completion, Request, Sampling, StopReason, answered
 from proctor.errors import PassingNoAnswer
+from proctor.models.scoring import Token
 
 LENGTH = "length"
 
@@ -46,6 +47,19 @@ def completion_of(request: Request, said: dict[str, Any], model: str, seconds: f
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise PassingNoAnswer(f"{model}: an answer without a text ({error!r})") from None
+
+
+def tokens_of(said: dict[str, Any]) -> list[Token] | None:
+    """Return the tokens of an answer with their log-probabilities, None if it does not tell."""
+    try:
+        told = said["choices"][0]["logprobs"]
+        if "content" in told:
+            rows = [(one["token"], one["logprob"]) for one in told["content"]]
+        else:
+            rows = list(zip(told["tokens"], told["token_logprobs"], strict=True))
+        return [Token(_text(text), float(logprob)) for text, logprob in rows]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
 
 
 def _text(value: Any) -> str:
