@@ -18,7 +18,7 @@ from proctor.errors import SandboxError
 from proctor.extraction import Extraction
 from proctor.judge import Judgement
 from proctor.lines import encode
-from proctor.models import open_model
+from proctor.models import given
 from proctor.program import Program
 from proctor.receipt import Manifest, Receipt, receipt_of
 from proctor.run import Grader, Options, grade_all
@@ -210,7 +210,9 @@ def strays() -> Callable[..., list[Receipt]]:
 
     def find(sandbox: Sandbox, model: str, step: int = 1) -> list[Receipt]:
         some = msgspec.structs.replace(benchmark, tasks=benchmark.tasks[::step])
-        completions = list(open_model(model).complete(some, Sampling()))
+        there = given(model)
+        assert there is not None
+        completions = list(there.complete(some, Sampling()))
         grader = Grader(sandbox, Options(workers=2))
         receipts = list(grade_all(grader, some, completions, workers=2))
         assert len(receipts) == len(completions) == len(some.tasks) * (1 + (model == "wrong"))
