@@ -6,9 +6,10 @@ import pytest
 
 from proctor.build import Builder, Built, Refused, bucket_of
 from proctor.errors import SandboxError
-from proctor.languages import TABLE, Toolchain
+from proctor.languages import TABLE
 from proctor.program import Program
 from proctor.sandbox import Execution, Exited, OutOfMemory, OutputTooLong, Signalled, TimedOut
+from proctor.toolchain import Toolchain
 from proctor.verdict import Bucket
 
 CPP = Toolchain(language=TABLE["cpp"], version="g++ 12", commands={"g++": "/usr/bin/g++"}, shown=())

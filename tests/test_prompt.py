@@ -3,8 +3,10 @@
 from hashlib import sha256
 from typing import get_args
 
+import msgspec
 import pytest
 
+from proctor import task as tasks
 from proctor.errors import InputError
 from proctor.prompt import Shown, Strategy, render
 from proctor.task import Assertions, CallCases, StdinCases, Task
@@ -112,3 +114,20 @@ def test_a_text_to_go_on_with_ends_where_a_model_ends_its_line() -> None:
     for task in (CODE, PROSE):
         assert render(task).text == render(task).text.rstrip()
         assert render(task).stop
+
+
+def test_other_languages_are_asked_for_by_their_names():
+    tests = StdinCases(inputs=[""], outputs=[""])
+    task = Task(task_id="t", language="cpp", prompt="int add(int a, int b) {\n", tests=tests)
+    asked = render(task, chat=True).text
+    assert "Write a C++ program" in asked
+    assert "```cpp block" in asked
+    code = msgspec.structs.replace(task, tests=tasks.TestProgram(code="int main() {}"))
+    asked = render(code, chat=True).text
+    assert "Complete this C++ code:\n\n```cpp\nint add(int a, int b) {\n```" in asked
+    assert "ython" not in asked
+    assert render(code).text == "int add(int a, int b) {"
+    prose = msgspec.structs.replace(code, prompt="Add */ two numbers.")
+    assert render(prose).text == "/*\nAdd * / two numbers.\n*/\n"
+    with pytest.raises(InputError, match="its examples are not in cpp"):
+        render(code, "few-shot")

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.languages import Toolchain
 from proctor.program import Program
 from proctor.sandbox import GIB, MIB, Execution, Exited, Limits, OutputTooLong, Signalled, TimedOut
+from proctor.toolchain import Toolchain
 from proctor.verdict import Bucket
 
 LIMITS = Limits(

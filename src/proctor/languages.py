@@ -1,28 +1,18 @@
 """Languages as data: how programs are compiled and run, what that needs, and a program to try.
 
 A language is offered only where its self-test passes in the sandbox. What a compiler or runtime
-needs of the host is shown in boxes of its own language and in no others; what a command's name
-leads to is found out here, links followed, so that nothing depends on links of the host.
+needs of the host is shown in boxes of its own language and in no others; `toolchain.py` finds it.
 """
 
-import os
-import re
-import shutil
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from importlib import metadata
-from pathlib import Path
 
 import msgspec
 
-from proctor.errors import InputError, SandboxError, boundary
-from proctor.sandbox import MIB, descriptors
+from proctor.errors import InputError
 
 GROUP = "proctor.languages"
 """Entry points by which other packages bring a language: a name, and a Language."""
-HEAP = 0.75
-"""How much of its memory a runtime may use for its heap; the rest is for the runtime itself."""
 
 
 class Language(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +23,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
+    title: str
+    """Its name as people write it."""
     suffix: str
     """Of its source file, which is called {main} otherwise."""
     tests_suffix: str = ""
@@ -95,6 +87,7 @@ TABLE = {
     for language in (
         Language(
             name="python",
+            title="Python",
             suffix=".py",
             run=("{python3}", "main.py"),
             commands=("python3",),
@@ -105,6 +98,7 @@ TABLE = {
         ),
         Language(
             name="cpp",
+            title="C++",
             suffix=".cpp",
             compile=("{g++}", "-std=c++17", "-O2", "-pipe", "-o", "main", "main.cpp"),
             products=("main",),
@@ -121,6 +115,7 @@ TABLE = {
         ),
         Language(
             name="c",
+            title="C",
             suffix=".c",
             compile=("{gcc}", "-std=gnu17", "-O2", "-pipe", "-o", "main", "main.c", "-lm"),
             products=("main",),
@@ -134,6 +129,7 @@ TABLE = {
         ),
         Language(
             name="java",
+            title="Java",
             suffix=".java",
             main="Main",
             named_by=(
@@ -163,6 +159,7 @@ TABLE = {
         ),
         Language(
             name="javascript",
+            title="JavaScript",
             suffix=".js",
             compile=("{node}", "--check", "main.js"),
             run=("{node}", "--max-old-space-size={heap}", "--stack-size=3900", "main.js"),
@@ -177,6 +174,7 @@ TABLE = {
         ),
         Language(
             name="typescript",
+            title="TypeScript",
             suffix=".ts",
             compile=(
                 *("{node}", "{tsc}", "--target", "es2022", "--module", "commonjs"),
@@ -200,6 +198,7 @@ TABLE = {
         ),
         Language(
             name="go",
+            title="Go",
             suffix=".go",
             compile=("{go}", "build", "-o", "main", "main.go"),
             tests_suffix="_test.go",
@@ -229,6 +228,7 @@ TABLE = {
         ),
         Language(
             name="rust",
+            title="Rust",
             suffix=".rs",
             compile=(
                 *("{rustc}", "--edition=2021", "-O", "-Awarnings", "-Clinker={cc}"),
@@ -255,6 +255,7 @@ TABLE = {
         ),
         Language(
             name="bash",
+            title="bash",
             suffix=".sh",
             compile=("{bash}", "-n", "main.sh"),
             run=("{bash}", "main.sh"),
@@ -265,59 +266,6 @@ TABLE = {
         ),
     )
 }
-
-
-class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
-    """A language as it is installed on this host."""
-
-    language: Language
-    version: str
-    commands: Mapping[str, str]
-    """Name → where it lies."""
-    shown: Sequence[str]
-    """What of the host has to be in sight."""
-
-    def name_for(self, source: str) -> str:
-        """Return what a program has to be called."""
-        for pattern in self.language.named_by:
-            found = re.search(pattern, source)
-            if found is not None:
-                return found[1]
-        return self.language.main
-
-    def argv(self, words: Sequence[str], main: str, memory_bytes: int) -> list[str]:
-        """Return a command line of the language as it is run here."""
-        return [self._filled(word, main, memory_bytes) for word in words]
-
-    def environment(self, memory_bytes: int) -> dict[str, str]:
-        """Return what its programs find in their environment."""
-        own = self.language.environment
-        return {name: self._filled(value, "", memory_bytes) for name, value in own.items()}
-
-    def compiler(self, *, tests: bool) -> Sequence[str]:
-        """Return the words that compile a program; none if there is nothing to compile."""
-        words = (tests and self.language.compile_tests) or self.language.compile
-        optional = self.language.optional.items()
-        extra = [word for file, more in optional if self._has(file) for word in more]
-        return [*words, *extra] if words else []
-
-    def runner(self, *, tests: bool) -> Sequence[str]:
-        """Return the words that run a program."""
-        return (tests and self.language.run_tests) or self.language.run
-
-    def _has(self, file: str) -> bool:
-        return Path(os.path.normpath(self._filled(file, "", 0))).exists()
-
-    def _filled(self, word: str, main: str, memory_bytes: int) -> str:
-        heap = int(HEAP * memory_bytes) // MIB
-        return fill(word, {**self.commands, "main": main, "heap": str(heap)})
-
-
-def fill(word: str, values: Mapping[str, str]) -> str:
-    """Put values where a word has their names in braces."""
-    for name, value in values.items():
-        word = word.replace(f"{{{name}}}", value)
-    return word
 
 
 def known() -> dict[str, Language]:
@@ -332,59 +280,3 @@ def named(name: str) -> Language:
     if name not in languages:
         raise InputError(f"language {name[:40]!r}: known are {', '.join(languages)}")
     return languages[name]
-
-
-@cache
-def find(name: str) -> Toolchain:
-    """Find what a language needs on this host; a SandboxError says how to install it."""
-    language = named(name)
-    commands = {}
-    for command in language.commands:
-        path = shutil.which(command)
-        if path is None:
-            raise SandboxError(f"{name}: there is no {command} here; {language.install}")
-        commands[command] = path
-    if language.home:
-        folder = Path(_said(language, language.home, commands)) / "bin"
-        commands |= {c: str(folder / c) for c in commands if (folder / c).is_file()}
-    commands = {command: str(Path(path).resolve()) for command, path in commands.items()}
-    return Toolchain(
-        language=language,
-        version=_version(language, commands),
-        commands=commands,
-        shown=sorted({str(Path(path).resolve()) for path in _shown(language, commands)}),
-    )
-
-
-def _shown(language: Language, commands: Mapping[str, str]) -> Iterator[str]:
-    """Yield what of the host has to be in sight for some commands to work."""
-    for name, path in commands.items():
-        above = Path(path).parents[1]
-        beside = [above / place for place in language.around.get(name, ())]
-        yield from (str(place) for place in beside if place.exists())
-        if not beside:
-            yield path
-    for pattern in language.shows:
-        yield from map(str, Path("/").glob(pattern.removeprefix("/")))
-
-
-def _version(language: Language, commands: Mapping[str, str]) -> str:
-    """Return what tells the version, and of what."""
-    said = _said(language, language.version, commands)
-    command = language.version[0].strip("{}")
-    return said if command in said else f"{command} {said}"
-
-
-def _said(language: Language, words: Sequence[str], commands: Mapping[str, str]) -> str:
-    """Return the first line that a command prints."""
-    argv = [fill(word, commands) for word in words]
-    refusal = f"{language.name}: {' '.join(argv)} does not work here"
-    try:
-        with boundary(SandboxError, refusal), descriptors.no_forks():
-            answer = subprocess.run(argv, capture_output=True, check=True, timeout=60)
-    except subprocess.SubprocessError as error:
-        raise SandboxError(f"{refusal}: {error}") from None
-    lines = (answer.stdout or answer.stderr).decode("utf-8", "replace").strip().splitlines()
-    if not lines:
-        raise SandboxError(f"{refusal}: it says nothing")
-    return lines[0]

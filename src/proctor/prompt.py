@@ -18,6 +18,8 @@ from typing import Literal
 import msgspec
 
 from proctor.errors import InputError
+from proctor.extraction import scanner
+from proctor.languages import named
 from proctor.task import Assertions, CallCases, StdinCases, Task
 
 VERSION = 1
@@ -28,7 +30,7 @@ Shown = Literal["name", "name+tests", "plain"]
 CODE_STOPS = ("\nclass ", "\ndef ", "\n@", "\nif ", "\nprint(", "\nassert ", "\n```")
 """Where a base model that goes on with a function has left it."""
 
-ANSWER = "Answer with the whole {what}, with its imports, in one ```python block."
+ANSWER = "Answer with the whole {what}, with its imports, in one ```{tag} block."
 STRATEGIES: dict[Strategy, str] = {
     "standard": ANSWER,
     "few-shot": ANSWER,
@@ -69,6 +71,8 @@ def render(
     shown: Shown = "name+tests",
 ) -> Prompt:
     """Show a task to a model that chats, or to one that goes on with a text."""
+    if strategy == "few-shot" and task.language != "python":
+        raise InputError(f"--prompt-strategy few-shot: its examples are not in {task.language}")
     if not chat:
         return _continuation(task, strategy, shown)
     turns = [("user", _question(task, strategy, shown))]
@@ -84,8 +88,12 @@ def _continuation(task: Task, strategy: Strategy, shown: Shown) -> Prompt:
     if _is_code(task):
         # a line's end and the indent behind it are one token, which the model has to begin
         text = examples + task.prompt.rstrip()
-        return Prompt(task_id=task.task_id, text=text, stop=CODE_STOPS)
+        ends = CODE_STOPS if task.language == "python" else ("\n```",)
+        return Prompt(task_id=task.task_id, text=text, stop=ends)
     question = "\n".join(filter(None, [task.prompt.strip(), _about_tests(task, shown)]))
+    if task.language != "python":
+        quoted = question.replace("*/", "* /")
+        return Prompt(task_id=task.task_id, text=f"/*\n{quoted}\n*/\n")
     quoted = question.replace('"""', "'''")
     stops = (
         () if isinstance(task.tests, StdinCases) else ("\nassert ", "\nprint(", '\n"""', "\n```")
@@ -94,19 +102,20 @@ def _continuation(task: Task, strategy: Strategy, shown: Shown) -> Prompt:
 
 
 def _question(task: Task, strategy: Strategy, shown: Shown) -> str:
-    how = STRATEGIES[strategy]
+    how, name = STRATEGIES[strategy], named(task.language).title
     if isinstance(task.tests, StdinCases):
         task_text = (
-            "Write a Python program that solves this problem. It reads standard input and "
+            f"Write a {name} program that solves this problem. It reads standard input and "
             f"writes to standard output.\n\n{task.prompt.strip()}"
         )
-        return f"{task_text}\n\n{how.format(what='program')}"
+        return f"{task_text}\n\n{how.format(what='program', tag=task.language)}"
     if _is_code(task):
-        quoted = f"Complete this Python code:\n\n```python\n{task.prompt.rstrip()}\n```"
-        return f"{quoted}\n\n{how.format(what='code')}"
+        code = f"```{task.language}\n{task.prompt.rstrip()}\n```"
+        quoted = f"Complete this {name} code:\n\n{code}"
+        return f"{quoted}\n\n{how.format(what='code', tag=task.language)}"
     about = _about_tests(task, shown)
     question = "\n\n".join(filter(None, [task.prompt.strip(), about]))
-    return f"{question}\n\n{how.format(what='code')}"
+    return f"{question}\n\n{how.format(what='code', tag=task.language)}"
 
 
 def _about_tests(task: Task, shown: Shown) -> str:
@@ -127,6 +136,8 @@ def _assertion(target: str) -> str:
 
 def _is_code(task: Task) -> bool:
     """Whether a prompt is the beginning of a program rather than prose."""
+    if task.language in scanner.LANGUAGES:
+        return scanner.depth_after(task.prompt, task.language) > 0
     named = re.match(r"\w+", task.entry_point or "")
     name = r"\w+" if named is None else re.escape(named[0])
     pattern = rf"^[ \t]*(?:(?:async +)?def|class) +{name}\b"
@@ -166,7 +177,7 @@ EXAMPLES = tuple(
         (
             "user",
             f"Complete this Python code:\n\n```python\n{code.rstrip()}\n```\n\n"
-            + ANSWER.format(what="code"),
+            + ANSWER.format(what="code", tag="python"),
         ),
         ("assistant", f"```python\n{code}{body}```"),
     )

@@ -12,11 +12,12 @@ import pytest
 
 from proctor.errors import SandboxError
 from proctor.judge import Judge
-from proctor.languages import TABLE, Toolchain
+from proctor.languages import TABLE
 from proctor.program import Program
 from proctor.sandbox import Exited, Limits, SandboxFailed, foreign
 from proctor.sandbox.choose import open_sandbox
 from proctor.task import StdinCases, Task
+from proctor.toolchain import Toolchain
 from proctor.verdict import Bucket, Unscored
 
 

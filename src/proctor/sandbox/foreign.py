@@ -11,12 +11,12 @@ import msgspec
 
 from proctor.build import LIMITS, Builder, Built, Outcome, Refused
 from proctor.errors import SandboxError
-from proctor.languages import Toolchain, find
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
 from proctor.sandbox.pool import Pool
+from proctor.toolchain import Toolchain, find
 
 STACK_SHARE, LEAST_STACK = 8, 64 * MIB
 """Every thread of a native program is given addresses for as large a stack as the first one's."""
