@@ -26,6 +26,7 @@ from proctor.completion import Completion, Sampling
 from proctor.errors import InputError
 from proctor.evaluation import Plan
 from proctor.evaluation import evaluate as _evaluate
+from proctor.languages import named
 from proctor.models import Given, given
 from proctor.models.generated import Generated, open_model
 from proctor.models.providers import Asked, provider_of
@@ -196,11 +197,12 @@ def execute(
     stdin: str = "",
     *,
     args: tuple[str, ...] = (),
+    language: str = "python",
     timeout_s: float = 3.0,
     limits: Limits | None = None,
 ) -> Execution:
-    """Run one Python program and say what happened."""
-    program = Program(source=code, args=args)
+    """Run one program and say what happened."""
+    program = Program(source=code, language=named(language).name, args=args)
     bounds = limits or limits_of(timeout_s)
     given = stdin.encode("utf-8", "surrogatepass")
     return _pool().submit(lambda: default_sandbox().run(program, bounds, given)).result()

@@ -73,6 +73,16 @@ NODE_MODULES = ("/usr/lib/node_modules", "/usr/local/lib/node_modules")
 NODE_PACKAGES = tuple(f"{place}/js-md5" for place in NODE_MODULES)
 """What tests of humaneval-x-js need; nothing else that is installed is in sight."""
 NODE_MEMORY = ("JavaScript heap out of memory", "Array buffer allocation failed")
+CRATES, CRATE_NAMES = "/usr/local/lib/rust-crates", ("rand", "regex", "md5")
+"""Where libraries for programs in Rust are looked for, built by the very compiler that is here."""
+GO_PACKAGES = tuple(
+    f"/usr/share/gocode/src/{path}"
+    for path in (
+        *("github.com/stretchr", "github.com/davecgh", "github.com/pmezard"),
+        "gopkg.in/yaml.v3",
+    )
+)
+"""What tests of humaneval-x-go need."""
 DOUBLE_C = """\
 #include <stdio.h>
 int main(void) { int n; if (scanf("%d", &n) != 1) return 1; printf("%d\\n", 2 * n); return 0; }
@@ -208,15 +218,14 @@ TABLE = {
             commands=("go",),
             home=("{go}", "env", "GOROOT"),
             around={"go": ["."]},
-            shows=("/usr/share/go-*", "/usr/lib/go-*"),
+            shows=("/usr/share/go-*", "/usr/lib/go-*", *GO_PACKAGES, *GCC),
             version=("{go}", "version"),
             environment={
                 "GOCACHE": "/tmp/.gocache",  # noqa: S108  the guest's own
-                "GOPATH": "/tmp/.gopath",  # noqa: S108
+                "GOPATH": "/tmp/.gopath:/usr/share/gocode",  # noqa: S108
                 "GO111MODULE": "off",
                 "GOTOOLCHAIN": "local",
                 "GOFLAGS": "-p=2",
-                "CGO_ENABLED": "0",
                 "GOMEMLIMIT": "{heap}MiB",
             },
             address_space=False,
@@ -224,7 +233,7 @@ TABLE = {
             crashes=("internal compiler error",),
             self_test='package main\n\nimport "fmt"\n\nfunc main() {\n\tvar n int\n'
             "\tfmt.Scan(&n)\n\tfmt.Println(2 * n)\n}\n",
-            install="apt install golang-go",
+            install="apt install golang-go (golang-github-stretchr-testify-dev for humaneval-x-go)",
         ),
         Language(
             name="rust",
@@ -244,7 +253,8 @@ TABLE = {
             commands=("rustc", "cc"),
             home=("{rustc}", "--print", "sysroot"),
             around={"rustc": ["."]},
-            shows=GCC,
+            shows=(*GCC, CRATES),
+            optional={CRATES: ("-L", CRATES, *(f"--extern={name}" for name in CRATE_NAMES))},
             version=("{rustc}", "--version"),
             out_of_memory=("memory allocation of",),
             crashes=("the compiler unexpectedly panicked",),

@@ -76,6 +76,7 @@ def test_the_table_says_what_is_published() -> None:
         "bigcodebench-hard": 148,
         "bigcodebench-hard-instruct": 148,
         "humaneval-x-cpp": 164,
+        "humaneval-x-go": 164,
         "humaneval-x-java": 164,
         "humaneval-x-js": 164,
         "humaneval-x-rust": 164,

@@ -33,6 +33,7 @@ class XRow(msgspec.Struct, kw_only=True):
     prompt: str
     test: str
     declaration: str = ""
+    test_setup: str = ""
     canonical_solution: str | None = None
 
 
@@ -56,7 +57,7 @@ def humaneval_x(language: str) -> Callable[[Line], Task]:
         task = Task(
             task_id=row.task_id,
             prompt=prompt,
-            tests=TestProgram(code=row.test),
+            tests=TestProgram(code=row.test, setup=row.test_setup),
             language=language,
             canonical_solution=row.canonical_solution,
             limits=LIMITS,
@@ -90,7 +91,7 @@ def multipl_e(language: str) -> Callable[[Line], Task]:
 
 def of_x(task_id: str) -> str | None:
     """Return the part of HumanEval-X that a task belongs to, None if it is none of it."""
-    short = {"CPP": "cpp", "Java": "java", "JavaScript": "js", "Rust": "rust"}
+    short = {"CPP": "cpp", "Go": "go", "Java": "java", "JavaScript": "js", "Rust": "rust"}
     name = short.get(task_id.partition("/")[0])
     return None if name is None else f"humaneval-x-{name}"
 
@@ -127,6 +128,7 @@ X_SOURCES = tuple(
         folder="humaneval-x",
     )
     for name, language, title, sha256 in (
+        ("go", "go", "Go", "87aba5e8ab3be26aec48a355b77c73790900ebae3731c44ea9e3fdd5ea51f1fe"),
         ("cpp", "cpp", "C++", "af420b4b58c1b5e7f4cac9c1257daad7b20b5c77e88d59ccc120e63825f03325"),
         (
             "java",

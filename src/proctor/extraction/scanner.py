@@ -61,6 +61,11 @@ def braces(text: str, language: str, depth: int = 0) -> Iterator[Brace]:
             yield Brace(token.start(), depth)
 
 
+def visible(text: str, language: str) -> str:
+    """Return a text without its comments and strings."""
+    return _TOKENS[language].sub(lambda token: token["brace"] or " ", text)
+
+
 def depth_after(text: str, language: str) -> int:
     """Return how many braces a text leaves open; less than none if it closes more."""
     depth = 0

@@ -4,12 +4,14 @@ They share a process, which receipts call `together`. A pass needs the word that
 function says at its end (see `weave.py`), not an exit status alone.
 """
 
+import hmac
 import re
 import secrets
 
 import msgspec
 
 from proctor.judge.examination import UnfitError
+from proctor.judge.imports import arranged
 from proctor.judge.stdin import failure
 from proctor.judge.supervisor import Findings, Gone
 from proctor.judge.weave import FRAMES, Frame, Words, heard, weave
@@ -24,8 +26,8 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     frame = FRAMES.get(task.language)
     if frame is None:
         raise UnfitError(f"there is no way to run test programs in {task.language}")
-    words = Words(yes=f"yes{secrets.token_hex(16)}", no=f"no{secrets.token_hex(16)}")
-    front = _joined(tests.setup, program.source)
+    words = _words(task, program)
+    front = _front(task.language, tests, program.source)
     woven = weave(tests.code, task.language, words, front.count("\n") + 1)
     if woven is None:
         raise UnfitError("there is no test function in the test code")
@@ -53,7 +55,24 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     return Findings(tests=[test], executions=[shown], clock=sandbox.enforcement().clock)
 
 
-def _joined(setup: str, source: str) -> str:
+SECRET = secrets.token_bytes(32)
+"""Nobody has it but this process: the words of a sample follow from it and from its text.
+
+So they are fixed after the text is, and the same program need not be compiled again.
+"""
+
+
+def _words(task: Task, program: Program) -> Words:
+    text = f"{task.sha256} {program.sha256}".encode()
+    digest = hmac.digest(SECRET, text, "sha256").hex()
+    return Words(yes=f"yes{digest[:32]}", no=f"no{digest[32:]}")
+
+
+def _front(language: str, tests: TestProgram, source: str) -> str:
+    """Return what stands in front of the tests: their setup, and the candidate."""
+    setup = tests.setup
+    if language == "go" and setup.strip():
+        return arranged(setup, source, tests.code)
     text = f"{setup.rstrip()}\n{source}" if setup.strip() else source
     return text if text.endswith("\n") else f"{text}\n"
 
