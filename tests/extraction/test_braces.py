@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.extraction import Extraction, NoCode, extract
-from proctor.extraction.braces import TAGS
+from proctor.extraction.braces import TAGS, _defines
 from proctor.program import assemble
 from proctor.task import StdinCases, Task
 from proctor.task import TestProgram as InOneFile
@@ -113,6 +113,34 @@ def test_a_class_that_the_answer_closes():
         "```java\npublic class Problem {\n    public static long f(long n) { return n; }\n}\n```"
     )
     assert "public class" not in source(public, of)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("go", "func f(values []interface{}) ([]int, error) { return nil, nil }"),
+        ("go", "func f(values []interface{}) []interface{} {\n\treturn values\n}"),
+        ("cpp", "int f(std::vector<int> v = {1, 2}, int (*g)(int) = h) const noexcept(true) { return 1; }"),
+        ("cpp", "void f() {}"),
+        ("rust", "fn f<'a, T: Into<i64>>(x: impl Fn(i64) -> i64) -> Option<(i64, i64)> where T: Copy { None }"),
+        ("java", "static <T> List<T> f(List<T> all) throws IOException { return all; }"),
+        ("typescript", "function f(x: { a: number }): Promise<number> { return g(x); }"),
+        ("javascript", "const f = async (a, b = g()) => { return 1 }"),
+    ],
+)  # fmt: skip
+def test_what_defines_a_function(language, code):
+    assert _defines(code, "f")
+    call = Task(
+        task_id="t", language=language, entry_point="f", tests=InOneFile(code="int main() {}")
+    )
+    assert source(f"```{language}\n{code}\n```", call).strip() == code
+
+
+def test_calls_define_nothing_however_many_there_are():
+    assert not _defines("x = f(1); if (f(2)) { }".replace("if (f(2)) { }", "g(f(3));"), "f")
+    assert not _defines("f(" * 300_000, "f")
+    assert not _defines("f({" * 200_000, "f")
+    assert not _defines("f() " * 200_000, "f")
 
 
 def test_arrow_functions():

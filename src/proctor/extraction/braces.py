@@ -34,6 +34,13 @@ _MAIN = {
 _PUBLIC = re.compile(r"^(\s*)public\s+(?=(?:final\s+|abstract\s+)*class\b)", re.MULTILINE)
 _HEAD = re.compile(r"([A-Za-z_$][\w$]*)\s*(?:<[^<>()]*>)?\s*(?:=\s*(?:async\s*)?)?\(")
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "catch", "main", "function"})
+_GENERICS = r"(?:<(?:[^<>()]|<[^<>()]{0,100}+>){0,200}+>)?"
+_PAIR = r"\{[^{};]{0,100}+\}"  # as in `interface{}` or a default of `{1, 2}`
+_SIGNATURE = (
+    rf"\((?:[^;{{}}()]|{_PAIR}|\((?:[^;{{}}()]|{_PAIR}){{0,200}}+\)){{0,600}}+\)"
+    r"(?:[^;{}()]|(?<=interface)\{\}|(?<=struct)\{\}|\([^;{}()]{0,200}+\)){0,300}+\{"
+)
+"""Parameters, what may stand behind them, and the brace of a body."""
 _CODE = re.compile(r"[;{}]|=>|\breturn\b")
 
 
@@ -83,10 +90,7 @@ def _ordered(blocks: list[Block], task: Task, entry: str | None) -> list[Block]:
 
 def _defines(code: str, entry: str) -> bool:
     """Say whether code has a definition of a function, by what stands behind its name."""
-    name = re.escape(entry)
-    head = (
-        rf"\b{name}\s*(?:<[^<>()]*>)?\s*(?:\([^;{{}}]*\)[^;{{}}()]*\{{|[:=][^;\n]*(?:=>|function))"
-    )
+    head = rf"\b{re.escape(entry)}\s*{_GENERICS}\s*(?:{_SIGNATURE}|[:=][^;\n]*(?:=>|function))"
     return re.search(head, code) is not None
 
 
