@@ -1,0 +1,195 @@
+"""The runs below a folder, and how each stands: never better than it is, and with the reason."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from proctor.errors import InputError, ProctorError
+from proctor.lines import read_whole
+from proctor.receipt import Manifest
+from proctor.score import Estimate
+from proctor.store import MANIFEST, REPORT, read_manifest
+from proctor.summary import Summary
+from proctor.viewer.index import Index, Progress
+
+MOST_RUNS = 2000
+MOST_FOLDERS = 50_000
+DEEPEST = 8
+FRESH_SECONDS = 2.0
+"""How long a look at the folder is good for."""
+MOST_OPEN = 64
+"""Indexes that are held open at once."""
+LOCKS = Path("/proc/locks")
+
+
+class Standing(StrEnum):
+    """How far a run has come."""
+
+    COMPLETE = "complete"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    CORRUPT = "corrupt"
+
+
+class Run(NamedTuple):
+    """One run below the folder."""
+
+    name: str
+    """Its path below the folder; how pages address it."""
+    path: Path
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to say of a run before any of its samples is looked at."""
+
+    run: Run
+    standing: Standing
+    reason: str = ""
+    """Why it is not complete or not to be trusted, as a sentence; empty if it is fine."""
+    manifest: Manifest | None = None
+    summary: Summary | None = None
+    """The run's own report, if it is complete and the report goes with the receipts."""
+    receipts: int = 0
+    unscored: int = 0
+    settled: bool = True
+    """Whether all of the run's files have been read."""
+    share: float = 1.0
+    version: str = ""
+
+    @property
+    def degraded(self) -> bool:
+        """Whether something is missing."""
+        return self.standing is not Standing.COMPLETE or self.unscored > 0
+
+    @property
+    def headline(self) -> Estimate | None:
+        """pass@1 as the run's own report has it."""
+        return self.summary.pass_at_k.get("1") if self.summary is not None else None
+
+
+class Catalogue:
+    """Finds runs and keeps their indexes; safe for use by several threads."""
+
+    def __init__(self, folder: Path, cache: Path | None) -> None:
+        if not folder.is_dir():
+            raise InputError(f"{folder} is no folder; name one that holds runs")
+        self.folder, self._cache = folder, cache
+        self.cut = False
+        """Whether there are more runs than are shown."""
+        self._lock = threading.Lock()
+        self._runs: dict[str, Run] = {}
+        self._looked = float("-inf")
+        self._indexes: dict[str, tuple[int, Index]] = {}
+
+    def runs(self) -> dict[str, Run]:
+        """Return all runs by name."""
+        with self._lock:
+            if time.monotonic() - self._looked > FRESH_SECONDS:
+                found = list(self._find())
+                self.cut = len(found) > MOST_RUNS
+                self._runs = {run.name: run for run in found[:MOST_RUNS]}
+                self._looked = time.monotonic()
+            return self._runs
+
+    def run(self, name: str) -> Run:
+        """Return one run; a name that is none of ours leads nowhere."""
+        run = self.runs().get(name)
+        if run is None:
+            raise InputError(f"there is no run {name!r} below {self.folder}")
+        return run
+
+    def _find(self) -> Iterator[Run]:
+        looked = 0
+        for where, folders, files in os.walk(self.folder):
+            looked += 1
+            below = Path(where).relative_to(self.folder)
+            if MANIFEST in files:
+                yield Run(below.as_posix(), Path(where))
+                folders.clear()
+            if len(below.parts) >= DEEPEST or looked > MOST_FOLDERS:
+                folders.clear()
+            folders.sort()
+
+    def index(self, run: Run, manifest: Manifest) -> Index:
+        """Return the index of a run; it may not be up to date."""
+        with self._lock:
+            samples, index = self._indexes.pop(run.name, (None, None))
+            if index is None or samples != manifest.samples:
+                index = Index(run.path, manifest.samples, self._cache)
+            self._indexes[run.name] = manifest.samples, index
+            if len(self._indexes) > MOST_OPEN:  # whoever still uses it closes it by letting go
+                self._indexes.pop(next(iter(self._indexes)))
+            return index
+
+    def status(self, run: Run, seconds: float) -> Status:
+        """Say how a run stands, having read its files for about so long."""
+        try:
+            manifest = read_manifest(run.path)
+            index = self.index(run, manifest)
+            progress = index.update(seconds)
+        except ProctorError as error:
+            return Status(run=run, standing=Standing.CORRUPT, reason=str(error))
+        receipts = index.lookup.extent().receipts
+        unscored = sum(tally.unscored for tally in index.lookup.tallies()) if receipts else 0
+        standing, reason = _standing(run, manifest, index, progress, receipts)
+        return Status(
+            run=run,
+            standing=standing,
+            reason=reason or (UNSCORED.format(unscored) if unscored else ""),
+            manifest=manifest,
+            summary=_summary(run) if standing is Standing.COMPLETE else None,
+            receipts=receipts,
+            unscored=unscored,
+            settled=progress.settled,
+            share=progress.share,
+            version=f"{progress.version}-{standing}",
+        )
+
+
+UNSCORED = "{} samples are unscored: nothing is known about them, they are not wrong"
+
+
+def _standing(
+    run: Run, manifest: Manifest, index: Index, progress: Progress, receipts: int
+) -> tuple[Standing, str]:
+    if progress.damaged:
+        first = index.lookup.damage()[0]
+        more = f", and {progress.damaged - 1} more lines" if progress.damaged > 1 else ""
+        return (
+            Standing.CORRUPT,
+            f"{first.file}, line {first.line}: {first.reason}{more}; "
+            "no score can be made of what is left",
+        )
+    if not progress.settled:
+        return Standing.RUNNING, f"its files are being read: {progress.share:.0%}"
+    if receipts == manifest.samples:
+        return Standing.COMPLETE, ""
+    missing = f"{receipts} of {manifest.samples} samples have a receipt"
+    if _is_held(run.path):
+        return Standing.RUNNING, f"{missing} so far"
+    return Standing.INTERRUPTED, f"{missing}; the same command with --out goes on from there"
+
+
+def _is_held(path: Path) -> bool:
+    """Say whether a process holds the lock of a run, without taking it even for a moment."""
+    try:
+        inode = str(path.stat().st_ino)
+        lines = LOCKS.read_text().splitlines()
+    except OSError:
+        return False
+    held = (line.split() for line in lines if "FLOCK" in line and "WRITE" in line)
+    return any(place.rpartition(":")[2] == inode for words in held for place in words)
+
+
+def _summary(run: Run) -> Summary | None:
+    """Return a run's own report, None if there is none that can be read."""
+    try:
+        return msgspec.json.decode(read_whole(run.path / REPORT), type=Summary)
+    except (ProctorError, ValueError, RecursionError):
+        return None
