@@ -14,9 +14,10 @@ from proctor.errors import InputError, ProctorError
 from proctor.lines import read_whole
 from proctor.receipt import Manifest
 from proctor.score import Estimate
-from proctor.store import MANIFEST, REPORT, read_manifest
+from proctor.store import MANIFEST, RECEIPTS, REPORT, read_manifest
 from proctor.summary import Summary
 from proctor.viewer.index import Index, Progress
+from proctor.viewer.lookup import Extent
 
 MOST_RUNS = 2000
 MOST_FOLDERS = 50_000
@@ -26,12 +27,18 @@ FRESH_SECONDS = 2.0
 MOST_OPEN = 64
 """Indexes that are held open at once."""
 LOCKS = Path("/proc/locks")
+RECENT_SECONDS = 60.0
+
+
+NOTHING = Extent(0, 0, 0, 0, 0, 0)
 
 
 class Standing(StrEnum):
     """How far a run has come."""
 
     COMPLETE = "complete"
+    READING = "reading"
+    """Nobody knows yet: its files are being read."""
     RUNNING = "running"
     INTERRUPTED = "interrupted"
     CORRUPT = "corrupt"
@@ -55,8 +62,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     manifest: Manifest | None = None
     summary: Summary | None = None
     """The run's own report, if it is complete and the report goes with the receipts."""
-    receipts: int = 0
-    unscored: int = 0
+    extent: Extent = NOTHING
     settled: bool = True
     """Whether all of the run's files have been read."""
     share: float = 1.0
@@ -65,7 +71,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def degraded(self) -> bool:
         """Whether something is missing."""
-        return self.standing is not Standing.COMPLETE or self.unscored > 0
+        return self.standing is not Standing.COMPLETE or self.extent.unscored > 0
 
     @property
     def headline(self) -> Estimate | None:
@@ -105,9 +111,7 @@ class Catalogue:
         return run
 
     def _find(self) -> Iterator[Run]:
-        looked = 0
-        for where, folders, files in os.walk(self.folder):
-            looked += 1
+        for looked, (where, folders, files) in enumerate(os.walk(self.folder)):
             below = Path(where).relative_to(self.folder)
             if MANIFEST in files:
                 yield Run(below.as_posix(), Path(where))
@@ -135,17 +139,17 @@ class Catalogue:
             progress = index.update(seconds)
         except ProctorError as error:
             return Status(run=run, standing=Standing.CORRUPT, reason=str(error))
-        receipts = index.lookup.extent().receipts
-        unscored = sum(tally.unscored for tally in index.lookup.tallies()) if receipts else 0
-        standing, reason = _standing(run, manifest, index, progress, receipts)
+        extent = index.lookup.extent()
+        standing, reason = _standing(run, manifest, index, progress, extent.receipts)
+        if extent.unscored:
+            reason = "; ".join(filter(None, [reason, UNSCORED.format(extent.unscored)]))
         return Status(
             run=run,
             standing=standing,
-            reason=reason or (UNSCORED.format(unscored) if unscored else ""),
+            reason=reason,
             manifest=manifest,
-            summary=_summary(run) if standing is Standing.COMPLETE else None,
-            receipts=receipts,
-            unscored=unscored,
+            summary=_summary(run, extent) if standing is Standing.COMPLETE else None,
+            extent=extent,
             settled=progress.settled,
             share=progress.share,
             version=f"{progress.version}-{standing}",
@@ -161,13 +165,10 @@ def _standing(
     if progress.damaged:
         first = index.lookup.damage()[0]
         more = f", and {progress.damaged - 1} more lines" if progress.damaged > 1 else ""
-        return (
-            Standing.CORRUPT,
-            f"{first.file}, line {first.line}: {first.reason}{more}; "
-            "no score can be made of what is left",
-        )
+        what = f"{first.file}, line {first.line}: {first.reason}{more}"
+        return Standing.CORRUPT, f"{what}; no score can be made of what is left"
     if not progress.settled:
-        return Standing.RUNNING, f"its files are being read: {progress.share:.0%}"
+        return Standing.READING, f"its files are being read: {progress.share:.0%}"
     if receipts == manifest.samples:
         return Standing.COMPLETE, ""
     missing = f"{receipts} of {manifest.samples} samples have a receipt"
@@ -181,15 +182,24 @@ def _is_held(path: Path) -> bool:
     try:
         inode = str(path.stat().st_ino)
         lines = LOCKS.read_text().splitlines()
-    except OSError:
-        return False
+    except OSError:  # no such list here: whoever wrote a moment ago is taken to go on
+        return time.time() - _touched(path / RECEIPTS) < RECENT_SECONDS
     held = (line.split() for line in lines if "FLOCK" in line and "WRITE" in line)
     return any(place.rpartition(":")[2] == inode for words in held for place in words)
 
 
-def _summary(run: Run) -> Summary | None:
-    """Return a run's own report, None if there is none that can be read."""
+def _touched(path: Path) -> float:
     try:
-        return msgspec.json.decode(read_whole(run.path / REPORT), type=Summary)
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _summary(run: Run, extent: Extent) -> Summary | None:
+    """Return a run's own report, None if there is none that goes with its receipts."""
+    try:
+        summary = msgspec.json.decode(read_whole(run.path / REPORT), type=Summary)
     except (ProctorError, ValueError, RecursionError):
         return None
+    said = summary.samples, summary.passed, summary.unscored
+    return summary if said == (extent.receipts, extent.passed, extent.unscored) else None

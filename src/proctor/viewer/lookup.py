@@ -66,6 +66,8 @@ class Extent(NamedTuple):
 
     tasks: int
     receipts: int
+    passed: int
+    unscored: int
     most: int
     """Samples of the task that has the most."""
     fewest: int
@@ -105,10 +107,9 @@ class Lookup:
 
     def extent(self) -> Extent:
         """Return how large the run is."""
-        counts = "count(*), coalesce(sum(n), 0), coalesce(max(n), 0)"
-        tasks, receipts, most = self._one(f"SELECT {counts} FROM task")  # noqa: S608  ours
-        fewest = self._one("SELECT coalesce(min(n), 0) FROM task WHERE n > 0")[0]
-        return Extent(tasks, receipts, most, fewest)
+        query = "SELECT count(*), sum(n), sum(passed), sum(unscored), max(n) FROM task"
+        fewest = self._one("SELECT min(n) FROM task WHERE n > 0")[0]
+        return Extent(*(number or 0 for number in (*self._one(query), fewest)))
 
     def rows(self, order: str, wanted: str, start: int, count: int) -> tuple[int, list[Row]]:
         """Return some tasks in one of the `ORDERS`, and how many have `wanted` in their name."""
@@ -119,7 +120,7 @@ class Lookup:
             f"FROM task {where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
         )
         rows = self._all(query, wanted, count, start)
-        return total, [Row(*row[:6], row[6].decode("ascii")) for row in rows]
+        return total, [Row(*row)._replace(cells=row[6].decode("ascii")) for row in rows]
 
     def in_bucket(self, bucket: Bucket, start: int, count: int) -> tuple[int, list[Found]]:
         """Return some samples of a bucket, and how many there are."""
