@@ -19,6 +19,7 @@ from proctor.task import ReferenceCases, Task
 from proctor.verdict import Bucket, Outcome, TestResult, Verdict, decide, outcome_of
 
 MAX_OUTPUT = 8 * KIB
+MAX_LABELS, MAX_LABEL = 20, 80
 SCHEMA = 1
 CIRCUMSTANCES = ("created", "host", "source")
 """Fields of a manifest that say when and where, not what."""
@@ -38,6 +39,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     tests: Sequence[TestResult]
     groups: Mapping[str, Bucket] = {}
     """What became of each part of the tests, where a task's tests have parts."""
+    labels: Sequence[str] = ()
+    """The task's difficulty and tags, as in `difficulty:easy` and `tag:strings`."""
     judged: str
     """`apart`, or `together` with the tests in one process."""
     notes: Sequence[str] = ()
@@ -72,6 +75,14 @@ def how(extraction: Extraction | NoCode) -> dict[str, str]:
             return {"rule": rule}
         case NoCode(reason=reason):
             return {"rule": "none", "reason": reason}
+
+
+def labels_of(task: Task) -> list[str]:
+    """Return what a task is called besides its id, so that a report can tell its kind apart."""
+    known = task.metadata
+    labels = [f"difficulty:{known.difficulty}"] if known.difficulty else []
+    labels += [f"tag:{tag}" for tag in known.tags]
+    return [label[:MAX_LABEL] for label in labels[:MAX_LABELS]]
 
 
 def groups_of(task: Task, verdict: Verdict) -> dict[str, Bucket]:
@@ -112,6 +123,7 @@ def receipt_of(
         score=verdict.score,
         tests=verdict.tests,
         groups=groups_of(task, verdict),
+        labels=labels_of(task),
         judged=judgement.judged,
         notes=sorted(judgement.findings.notes & {"asked", "unguarded"}),
         sandbox=enforcement.tier,

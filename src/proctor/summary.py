@@ -70,6 +70,16 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
 
 
+def reasons(summary: Summary) -> list[str]:
+    """Say what is missing in a run that is degraded."""
+    found = []
+    if summary.unscored:
+        found.append(f"{summary.unscored} samples are unscored, not wrong")
+    if not summary.complete:
+        found.append("some samples have no receipt yet; run the same command again")
+    return found
+
+
 class SuiteSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of several runs that belong together."""
 

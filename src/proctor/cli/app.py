@@ -11,13 +11,17 @@ from typer.exceptions import TyperException
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
+from proctor.cli.compare import compare
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
+from proctor.cli.failures import failures
+from proctor.cli.history import history
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
+from proctor.cli.verify import verify
 from proctor.errors import GIVES_OUT, HostError
 
 NO_THREAD = "can't start new thread"
@@ -67,6 +71,10 @@ app.command("run")(run)
 app.command("score")(score)
 app.command("exec")(execute)
 app.command("report")(report)
+app.command("compare")(compare)
+app.command("failures")(failures)
+app.command("history")(history)
+app.command("verify")(verify)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)

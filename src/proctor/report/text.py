@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from proctor.score import Estimate
-from proctor.summary import SuiteSummary, Summary
+from proctor.summary import SuiteSummary, Summary, reasons
 from proctor.verdict import OUTCOMES, Bucket
 
 
@@ -55,7 +55,7 @@ def _lines(summary: Summary) -> Iterator[str]:
     isolated = "isolated" if summary.isolated else "NOT ISOLATED"
     yield f"  judged: {judged}; sandbox: {summary.sandbox} ({isolated})"
     if summary.degraded:
-        yield f"  DEGRADED: {_degraded(summary)}"
+        yield f"  DEGRADED: {'; '.join(reasons(summary))}"
         for task_id, why in summary.unfit.items():
             yield f"    {safe(task_id)}: {safe(why)}"
     if summary.seconds:
@@ -81,7 +81,7 @@ def _suite_lines(suite: SuiteSummary) -> Iterator[str]:
     yield f"  {suite.passed} of {suite.samples} samples passed, {suite.tasks} tasks"
     for name, part in suite.benchmarks.items():
         if part.degraded:
-            yield f"  DEGRADED: {safe(name)}: {_degraded(part)}"
+            yield f"  DEGRADED: {safe(name)}: {'; '.join(reasons(part))}"
     if suite.seconds:
         yield f"  {suite.seconds:.1f} s"
     yield f"  {safe(suite.run_dir)}"
@@ -99,12 +99,3 @@ def _suite_rows(suite: SuiteSummary, k: str) -> Iterator[tuple[str, Estimate]]:
 def _figure(estimate: Estimate) -> str:
     left_out = f", {estimate.left_out} tasks left out" if estimate.left_out else ""
     return percent(estimate) + left_out
-
-
-def _degraded(summary: Summary) -> str:
-    reasons = []
-    if summary.unscored:
-        reasons.append(f"{summary.unscored} samples are unscored, not wrong")
-    if not summary.complete:
-        reasons.append("some samples have no receipt yet; run the same command again")
-    return "; ".join(reasons)

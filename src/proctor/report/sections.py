@@ -1,0 +1,142 @@
+"""A report as titles and tables: what every format shows, each in its own way."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from proctor.details import Details
+from proctor.report.text import percent
+from proctor.sandbox import GIB, KIB, MIB, Limits
+from proctor.score import Estimate
+from proctor.summary import Summary
+from proctor.verdict import OUTCOMES, Bucket
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """A table with a title. Its texts are as hostile as models are: a format escapes them."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def sections(summary: Summary, details: Details) -> list[Section]:
+    """Return all parts of a report that have something to say."""
+    every = (
+        _scores(summary),
+        _outcomes(summary),
+        _labels(details),
+        _exceptions(details),
+        _slowest(details),
+        _unfit(summary),
+        _circumstances(summary, details),
+    )
+    return [section for section in every if section.rows]
+
+
+def _scores(summary: Summary) -> Section:
+    rows = []
+    for k, figure in summary.pass_at_k.items():
+        if not summary.groups:
+            rows.append((f"pass@{k}", *_figures(figure)))
+        for name, part in summary.groups.items():
+            rows.append((f"pass@{k} {name}", *_figures(part.pass_at_k[k])))
+    columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
+    return Section(title="Scores", columns=columns, rows=rows)
+
+
+def _figures(figure: Estimate) -> tuple[str, str, str, str, str]:
+    value = "none" if figure.value is None else f"{100 * figure.value:.1f} %"
+    interval = "none"
+    if figure.low is not None and figure.high is not None:
+        interval = f"{100 * figure.low:.1f} to {100 * figure.high:.1f}"
+    return value, interval, str(figure.tasks), str(figure.left_out), figure.method
+
+
+def _outcomes(summary: Summary) -> Section:
+    rows = [
+        (OUTCOMES[Bucket(bucket)] or "unscored", bucket, str(count), _share(count, summary.samples))
+        for bucket, count in summary.buckets.items()
+    ]
+    return Section(title="Outcomes", columns=("outcome", "bucket", "samples", "share"), rows=rows)
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f} %" if total else ""
+
+
+def _labels(details: Details) -> Section:
+    rows = [(name, str(figure.tasks), percent(figure)) for name, figure in details.by_label.items()]
+    return Section(title="By difficulty and tag", columns=("", "tasks", "pass@1"), rows=rows)
+
+
+def _exceptions(details: Details) -> Section:
+    rows = [(name, str(count)) for name, count in details.exceptions.items()]
+    return Section(title="Most common exceptions", columns=("exception", "samples"), rows=rows)
+
+
+def _slowest(details: Details) -> Section:
+    rows = [
+        (one.task_id, str(one.sample), f"{one.cpu_seconds:.3f} s", f"{one.limit_seconds:g} s")
+        for one in details.slowest
+    ]
+    columns = ("task", "sample", "processor time", "limit")
+    return Section(title="Slowest tasks", columns=columns, rows=rows)
+
+
+def _unfit(summary: Summary) -> Section:
+    rows = list(summary.unfit.items())
+    return Section(title="Tasks that cannot be judged here", columns=("task", "why"), rows=rows)
+
+
+def _circumstances(summary: Summary, details: Details) -> Section:
+    return Section(
+        title="How it was judged",
+        columns=("", ""),
+        rows=list(_facts(summary, details)),
+    )
+
+
+def _facts(summary: Summary, details: Details) -> Iterator[tuple[str, str]]:
+    manifest = details.manifest
+    yield "benchmark", f"{manifest.benchmark} ({manifest.tasks} tasks)"
+    yield "digest of the benchmark", manifest.benchmark_sha256
+    yield "model", manifest.model
+    yield "prompt strategy", manifest.strategy
+    yield (
+        "judged",
+        ", ".join(f"{count} {how}" for how, count in summary.judged.items()) or "nothing",
+    )
+    word = "isolated" if summary.isolated else "NOT ISOLATED"
+    yield "sandbox", f"{summary.sandbox} ({word}), clock {manifest.enforcement.clock}"
+    for name, by in manifest.enforcement.walls.items():
+        yield f"wall: {name}", by
+    for place, limits in enumerate(details.limits):
+        yield "limits" if not place else "limits of other tasks", _limits(limits)
+    yield "comparator", manifest.compare or "each task's own"
+    yield "code found", f"{manifest.extract}, preamble {manifest.preamble}"
+    yield "processor time in all", f"{details.cpu_seconds:.1f} s"
+    if details.reused:
+        yield "identical programs", f"{details.reused} samples have the verdict of one that was run"
+    if details.retried:
+        yield "tried again", f"{details.retried} samples, because our side failed the first time"
+    for note, count in details.notes.items():
+        yield f"note: {note}", f"{count} samples"
+    yield "versions", ", ".join(f"{name} {of}" for name, of in manifest.versions.items())
+    yield "begun", f"{manifest.created} on {manifest.host}"
+
+
+def _limits(limits: Limits) -> str:
+    network = ", loopback network" if limits.loopback else ""
+    return (
+        f"{limits.cpu_seconds:g} s of processor time, {limits.wall_seconds:g} s of wall time, "
+        f"{_size(limits.memory_bytes)} of memory, {_size(limits.output_bytes)} of output, "
+        f"{limits.processes} processes, {_size(limits.file_bytes)} a file{network}"
+    )
+
+
+def _size(count: int) -> str:
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"
