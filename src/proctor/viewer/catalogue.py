@@ -1,27 +1,25 @@
 """The runs below a folder, and how each stands: never better than it is, and with the reason."""
 
-import os
 import threading
 import time
-from collections.abc import Iterator
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from proctor.errors import InputError, ProctorError
-from proctor.lines import read_whole
+from proctor.history import find_runs
+from proctor.lines import read_whole, spelt_out
 from proctor.receipt import Manifest
 from proctor.score import Estimate
-from proctor.store import MANIFEST, RECEIPTS, REPORT, read_manifest
+from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, REPORT, read_manifest
 from proctor.summary import Summary
 from proctor.viewer.index import Index, Progress
 from proctor.viewer.lookup import Extent
 
 MOST_RUNS = 2000
-MOST_FOLDERS = 50_000
-DEEPEST = 8
 FRESH_SECONDS = 2.0
 """How long a look at the folder is good for."""
 MOST_OPEN = 64
@@ -42,6 +40,11 @@ class Standing(StrEnum):
     RUNNING = "running"
     INTERRUPTED = "interrupted"
     CORRUPT = "corrupt"
+
+
+UNSETTLED = (Standing.READING, Standing.RUNNING, Standing.INTERRUPTED)
+"""These may change though no file does."""
+Facts = tuple[tuple[int, int], ...]
 
 
 class Run(NamedTuple):
@@ -92,14 +95,18 @@ class Catalogue:
         self._runs: dict[str, Run] = {}
         self._looked = float("-inf")
         self._indexes: dict[str, tuple[int, Index]] = {}
+        self._known: dict[str, tuple[Facts, Status]] = {}
 
     def runs(self) -> dict[str, Run]:
         """Return all runs by name."""
         with self._lock:
             if time.monotonic() - self._looked > FRESH_SECONDS:
-                found = list(self._find())
+                found = list(islice(find_runs(self.folder), MOST_RUNS + 1))
                 self.cut = len(found) > MOST_RUNS
-                self._runs = {run.name: run for run in found[:MOST_RUNS]}
+                names = {
+                    path.relative_to(self.folder).as_posix(): path for path in found[:MOST_RUNS]
+                }
+                self._runs = {name: Run(name, path) for name, path in names.items()}
                 self._looked = time.monotonic()
             return self._runs
 
@@ -109,16 +116,6 @@ class Catalogue:
         if run is None:
             raise InputError(f"there is no run {name!r} below {self.folder}")
         return run
-
-    def _find(self) -> Iterator[Run]:
-        for looked, (where, folders, files) in enumerate(os.walk(self.folder)):
-            below = Path(where).relative_to(self.folder)
-            if MANIFEST in files:
-                yield Run(below.as_posix(), Path(where))
-                folders.clear()
-            if len(below.parts) >= DEEPEST or looked > MOST_FOLDERS:
-                folders.clear()
-            folders.sort()
 
     def index(self, run: Run, manifest: Manifest) -> Index:
         """Return the index of a run; it may not be up to date."""
@@ -130,6 +127,19 @@ class Catalogue:
             if len(self._indexes) > MOST_OPEN:  # whoever still uses it closes it by letting go
                 self._indexes.pop(next(iter(self._indexes)))
             return index
+
+    def statuses(self, seconds: float) -> list[Status]:
+        """Say how all runs stand, having read their files for about so long together."""
+        until = time.monotonic() + seconds
+        found = []
+        for run in self.runs().values():
+            facts = _facts(run.path)
+            known = self._known.get(run.name)
+            if known is None or known[0] != facts or known[1].standing in UNSETTLED:
+                left = max(0.0, until - time.monotonic())
+                known = self._known[run.name] = facts, self.status(run, left)
+            found.append(known[1])
+        return found
 
     def status(self, run: Run, seconds: float) -> Status:
         """Say how a run stands, having read its files for about so long."""
@@ -175,6 +185,24 @@ def _standing(
     if _is_held(run.path):
         return Standing.RUNNING, f"{missing} so far"
     return Standing.INTERRUPTED, f"{missing}; the same command with --out goes on from there"
+
+
+def _name(path: Path, folder: Path) -> str:
+    """Name a run by its path; bytes that are no text are spelt out."""
+    return str(spelt_out(path.relative_to(folder).as_posix()))
+
+
+def _facts(path: Path) -> Facts:
+    """Return by what one can tell that a run has not changed."""
+    found = []
+    for name in (MANIFEST, RECEIPTS, COMPLETIONS, REPORT):
+        try:
+            facts = (path / name).stat()
+        except OSError:
+            found.append((0, 0))
+        else:
+            found.append((facts.st_size, facts.st_mtime_ns))
+    return tuple(found)
 
 
 def _is_held(path: Path) -> bool:

@@ -1,26 +1,33 @@
-"""Estimates for the pages, made beside the requests and kept with the index.
+"""Figures that take a while: curves and comparisons, made beside the requests.
 
-A bootstrap over many tasks takes a while; no page waits for it.
+A bootstrap over many tasks, or all receipts of two runs read side by side, is nothing that a page
+can wait for. A page shows what there is and is told when there is more.
 """
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
 from queue import SimpleQueue
+from typing import Any, TypeVar
 
 import msgspec
 
-from proctor.score import Estimate, Tally, estimate
+from proctor.comparison import Comparisons, compare_runs
+from proctor.score import Estimate, estimate
 from proctor.viewer.catalogue import Standing, Status
 from proctor.viewer.index import CURVE, Index
 
+T = TypeVar("T")
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 WAIT_SECONDS = 0.3
 """How long a page waits for figures that it has none of yet."""
 PAUSE_SECONDS = 10.0
-"""How long after one curve of a growing run the next one may be begun."""
+"""How old the curve of a growing run must be before the next one is made."""
 MOST_DRAWN = 20_000
-"""Tasks with several samples each that a bootstrap here is done for; `report` does more."""
+"""Tasks with several samples each that a bootstrap is done for here; `report` does more."""
+KEPT = 64
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -34,58 +41,94 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     """pass@k over k."""
 
     version: str
-    receipts: int
+    receipts: int = 0
     """How many there were when it was made."""
-    points: Sequence[Point]
+    made: float = 0.0
+    """When that was, in seconds."""
+    points: Sequence[Point] = ()
     note: str = ""
     """Why there is nothing in it, if there is not."""
 
 
-class Figures:
-    """Makes curves, one after the other, in a thread of its own that ends with the process."""
+class Workshop:
+    """Makes one thing after the other in a thread that ends with the process."""
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[tuple[Index, Status]] = SimpleQueue()
-        self._begun: dict[str, float] = {}
         self._lock = threading.Lock()
+        self._orders: dict[Hashable, Future[Any]] = {}
+        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         threading.Thread(target=self._work, name="figures", daemon=True).start()
 
-    def curve(self, index: Index, status: Status) -> Curve | None:
-        """Return the newest curve of a run that there is, None if there will be one."""
-        if status.standing is Standing.CORRUPT:
-            return Curve(version=status.version, receipts=0, points=(), note=status.reason)
-        known = stored(index)
-        if known is not None and known.version == status.version:
-            return known
-        if not self._ask(index, status) or known is not None:
-            return known
-        until = time.monotonic() + WAIT_SECONDS
-        while known is None and time.monotonic() < until:
-            time.sleep(0.02)
-            known = stored(index)
-        return known
+    def ask(self, key: Hashable, make: Callable[[], T], seconds: float) -> T | None:
+        """Return what `make` made, or None if it is not done yet: then ask again by the same key.
 
-    def _ask(self, index: Index, status: Status) -> bool:
-        """Put a run into the queue, unless it has been there a moment ago."""
+        What it raises is raised here.
+        """
         with self._lock:
-            now = time.monotonic()
-            if now - self._begun.get(status.run.name, float("-inf")) < PAUSE_SECONDS:
-                return False
-            self._begun[status.run.name] = now
-        self._queue.put((index, status))
-        return True
+            future = self._orders.get(key)
+            if future is None:
+                future = self._orders[key] = Future()
+                self._queue.put((future, make))
+        try:
+            made: T = future.result(seconds)
+        except NotYet:
+            if not future.done():
+                return None
+            raise
+        finally:
+            if future.done():
+                with self._lock:
+                    self._orders.pop(key, None)
+        return made
 
     def _work(self) -> None:
         while True:
-            index, status = self._queue.get()
+            future, make = self._queue.get()
             try:
-                curve = make_curve(index, status)
-            except Exception as error:  # noqa: BLE001  this thread serves all runs
-                why = f"the figures could not be made: {error}"
-                curve = Curve(version=status.version, receipts=0, points=(), note=why)
+                future.set_result(make())
+            except Exception as error:  # noqa: BLE001  whoever asked gets it
+                future.set_exception(error)
+
+
+class Figures:
+    """Curves and comparisons, kept where they need not be made twice."""
+
+    def __init__(self) -> None:
+        self._workshop = Workshop()
+        self._compared: dict[Hashable, Comparisons] = {}
+
+    def curve(self, index: Index, status: Status, seconds: float = WAIT_SECONDS) -> Curve | None:
+        """Return the newest curve of a run that there is, None if there will be one."""
+        if status.standing is Standing.CORRUPT:
+            return Curve(version=status.version, note=status.reason)
+        known = stored(index)
+        if known is not None:
+            grows = status.standing in (Standing.RUNNING, Standing.READING)
+            recent = time.time() - known.made < PAUSE_SECONDS
+            if known.version == status.version or (grows and recent):
+                return known
+
+        def make() -> Curve:
+            curve = make_curve(index, status)
             index.write_note(CURVE, msgspec.json.encode(curve))
-            with self._lock:
-                self._begun[status.run.name] = time.monotonic()
+            return curve
+
+        return self._workshop.ask(status.run, make, seconds) or known
+
+    def comparison(
+        self, statuses: Sequence[Status], seconds: float = WAIT_SECONDS
+    ) -> Comparisons | None:
+        """Return what runs say about each other, None if that is still being found out."""
+        key = tuple((status.run, status.version) for status in statuses)
+        known = self._compared.get(key)
+        if known is None:
+            paths = [status.run.path for status in statuses]
+            known = self._workshop.ask(key, lambda: compare_runs(paths), seconds)
+            if known is not None:
+                self._compared[key] = known
+                if len(self._compared) > KEPT:
+                    self._compared.pop(next(iter(self._compared)))
+        return known
 
 
 def stored(index: Index) -> Curve | None:
@@ -101,16 +144,16 @@ def make_curve(index: Index, status: Status) -> Curve:
     note = ""
     ks = [k for k in KS if k <= extent.fewest]
     if extent.receipts == extent.unscored:
-        note = "no sample is scored yet" if extent.receipts else "there are no receipts yet"
+        note = "no sample is scored" if extent.receipts else "there are no receipts yet"
         ks = []
     elif extent.most > 1 and len(tallies) > MOST_DRAWN:
         note, ks = f"{len(tallies)} tasks are too many to draw from here; see proctor report", []
     known = status.summary.pass_at_k if status.summary is not None else {}
     seed = status.manifest.sampling.seed if status.manifest is not None else 0
-    points = [Point(k, known.get(str(k)) or estimate(tallies, k, seed=seed)) for k in ks]
-    return Curve(version=status.version, receipts=extent.receipts, points=points, note=note)
-
-
-def scores(tallies: Sequence[Tally]) -> dict[str, float]:
-    """Return the share of each task's scored samples that passed."""
-    return {tally.task_id: tally.passed / tally.scored for tally in tallies if tally.scored}
+    return Curve(
+        version=status.version,
+        receipts=extent.receipts,
+        made=time.time(),
+        points=[Point(k, known.get(str(k)) or estimate(tallies, k, seed=seed)) for k in ks],
+        note=note,
+    )

@@ -45,6 +45,11 @@ class Row(NamedTuple):
     seconds: float
     cells: str
 
+    @property
+    def first(self) -> int | None:
+        """The first sample that has a receipt, as far as the row tells."""
+        return next((place for place, letter in enumerate(self.cells) if letter != "."), None)
+
 
 class Found(NamedTuple):
     """One sample that has a receipt."""

@@ -1,0 +1,71 @@
+"""Where pages are: addresses of the server, or files of an export."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from urllib.parse import urlencode
+
+
+class Links(Protocol):
+    """Where the pages are; None for one that there is not."""
+
+    static: bool
+    """Whether pages are files, which cannot be asked anything."""
+
+    def asset(self, name: str) -> str:
+        """Our script or style sheet."""
+        ...
+
+    def home(self) -> str:
+        """All runs."""
+        ...
+
+    def run(self, run: str, **query: str | int) -> str | None:
+        """One run; `query` chooses what is listed there."""
+        ...
+
+    def sample(self, run: str, task: str, sample: int) -> str | None:
+        """One sample."""
+        ...
+
+    def diff(self, run: str, task: str, sample: int, other: int) -> str | None:
+        """Two samples of one task side by side."""
+        ...
+
+    def compare(self, runs: Sequence[str]) -> str | None:
+        """Several runs side by side."""
+        ...
+
+
+class Served:
+    """Addresses of the server."""
+
+    static = False
+
+    def asset(self, name: str) -> str:
+        """See Links."""
+        return f"/static/{name}"
+
+    def home(self) -> str:
+        """See Links."""
+        return "/"
+
+    def run(self, run: str, **query: str | int) -> str | None:
+        """See Links."""
+        return _address("/run", {"run": run, **query})
+
+    def sample(self, run: str, task: str, sample: int) -> str | None:
+        """See Links."""
+        return _address("/sample", {"run": run, "task": task, "sample": sample})
+
+    def diff(self, run: str, task: str, sample: int, other: int) -> str | None:
+        """See Links."""
+        return _address("/diff", {"run": run, "task": task, "sample": sample, "other": other})
+
+    def compare(self, runs: Sequence[str]) -> str | None:
+        """See Links."""
+        return _address("/compare", {"run": runs})
+
+
+def _address(path: str, query: Mapping[str, str | int | Sequence[str]]) -> str:
+    kept = {name: value for name, value in query.items() if value not in ("", [])}
+    return f"{path}?{urlencode(kept, doseq=True, errors='backslashreplace')}"

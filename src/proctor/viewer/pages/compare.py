@@ -1,0 +1,77 @@
+"""Several runs of one benchmark: which is better, whether that is noise, which tasks flipped."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from proctor.comparison import Comparisons, Pair
+from proctor.errors import InputError
+from proctor.stats import Comparison
+from proctor.viewer.catalogue import Standing
+from proctor.viewer.site import Opened, Site
+
+FEWEST, MOST = 2, 8
+MOST_FLIPPED = 200
+"""Tasks listed for each direction."""
+
+
+class Flip(NamedTuple):
+    """A task on which one run did better than the other."""
+
+    task: str
+    first: str | None
+    """Where the first run's sample of it is."""
+    second: str | None
+
+
+class Shown(NamedTuple):
+    """Two runs and what they differ in."""
+
+    pair: Pair
+    k: str
+    figures: Comparison
+    beyond_noise: bool
+    gained: Sequence[Flip]
+    lost: Sequence[Flip]
+
+
+def render(site: Site, names: Sequence[str]) -> str:
+    """Return the page."""
+    if not FEWEST <= len(set(names)) <= MOST:
+        raise InputError(f"choose from {FEWEST} to {MOST} different runs to compare")
+    runs = [site.open(name) for name in dict.fromkeys(names)]
+    for run in runs:
+        if run.status.standing is Standing.CORRUPT:
+            raise InputError(f"{run.status.run.name} cannot be compared. {run.status.reason}")
+    made = site.figures.comparison([run.status for run in runs], site.wait_seconds)
+    return site.render(
+        "compare.html",
+        title="Comparison",
+        runs=runs,
+        made=made,
+        shown=[] if made is None else _shown(site, runs, made),
+        most=MOST_FLIPPED,
+        refresh="waiting" if made is None else None,
+    )
+
+
+def _shown(site: Site, runs: Sequence[Opened], made: Comparisons) -> list[Shown]:
+    found = []
+    for pair in made.pairs:
+        k = next(iter(pair.by_k))
+        figures = pair.by_k[k]
+        sides = runs[pair.first], runs[pair.second]
+        gained, lost = (
+            [_flip(site, sides, task) for task in tasks[:MOST_FLIPPED]]
+            for tasks in (figures.gained, figures.lost)
+        )
+        found.append(Shown(pair, k, figures, pair.beyond_noise[k], gained, lost))
+    return found
+
+
+def _flip(site: Site, sides: Sequence[Opened], task: str) -> Flip:
+    links = []
+    for side in sides:
+        samples = side.index.lookup.of_task(task, 0, 1)
+        name = side.status.run.name
+        links.append(site.links.sample(name, task, samples[0].sample) if samples else None)
+    return Flip(task, *links)
