@@ -5,6 +5,7 @@ import time
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import msgspec
@@ -22,13 +23,14 @@ from proctor.viewer.lookup import Extent
 MOST_RUNS = 2000
 FRESH_SECONDS = 2.0
 """How long a look at the folder is good for."""
+TURN_SECONDS = 0.1
 MOST_OPEN = 64
 """Indexes that are held open at once."""
 LOCKS = Path("/proc/locks")
 RECENT_SECONDS = 60.0
 
 
-NOTHING = Extent(0, 0, 0, 0, 0, 0)
+NOTHING = Extent(0, 0, 0, 0, 0, 0, 0)
 
 
 class Standing(StrEnum):
@@ -96,6 +98,9 @@ class Catalogue:
         self._looked = float("-inf")
         self._indexes: dict[str, tuple[int, Index]] = {}
         self._known: dict[str, tuple[Facts, Status]] = {}
+        self._behind: SimpleQueue[Index] = SimpleQueue()
+        self._waiting: set[Index] = set()
+        threading.Thread(target=self._catch_up, name="reader", daemon=True).start()
 
     def runs(self) -> dict[str, Run]:
         """Return all runs by name."""
@@ -128,6 +133,17 @@ class Catalogue:
                 self._indexes.pop(next(iter(self._indexes)))
             return index
 
+    def _catch_up(self) -> None:
+        """Read what no page had the time to wait for, in turns with those who look at it."""
+        while True:
+            index = self._behind.get()
+            try:
+                while not index.update(TURN_SECONDS).settled:
+                    time.sleep(TURN_SECONDS / 10)
+            except Exception:  # noqa: BLE001, S110  whoever looks at the run is told, too
+                pass
+            self._waiting.discard(index)
+
     def statuses(self, seconds: float) -> list[Status]:
         """Say how all runs stand, having read their files for about so long together."""
         until = time.monotonic() + seconds
@@ -149,6 +165,9 @@ class Catalogue:
             progress = index.update(seconds)
         except ProctorError as error:
             return Status(run=run, standing=Standing.CORRUPT, reason=str(error))
+        if not progress.settled and index not in self._waiting:
+            self._waiting.add(index)
+            self._behind.put(index)
         extent = index.lookup.extent()
         standing, reason = _standing(run, manifest, index, progress, extent.receipts)
         if extent.unscored:

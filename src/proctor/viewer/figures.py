@@ -46,6 +46,8 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     made: float = 0.0
     """When that was, in seconds."""
     points: Sequence[Point] = ()
+    whole: bool = True
+    """Whether all points are there."""
     note: str = ""
     """Why there is nothing in it, if there is not."""
 
@@ -94,26 +96,22 @@ class Figures:
     """Curves and comparisons, kept where they need not be made twice."""
 
     def __init__(self) -> None:
-        self._workshop = Workshop()
+        self._curves, self._comparisons = Workshop(), Workshop()
         self._compared: dict[Hashable, Comparisons] = {}
 
     def curve(self, index: Index, status: Status, seconds: float = WAIT_SECONDS) -> Curve | None:
         """Return the newest curve of a run that there is, None if there will be one."""
-        if status.standing is Standing.CORRUPT:
+        if status.standing in (Standing.CORRUPT, Standing.READING):
             return Curve(version=status.version, note=status.reason)
         known = stored(index)
         if known is not None:
-            grows = status.standing in (Standing.RUNNING, Standing.READING)
+            grows = status.standing is Standing.RUNNING
             recent = time.time() - known.made < PAUSE_SECONDS
-            if known.version == status.version or (grows and recent):
+            same = known.version == status.version and known.whole
+            if same or (known.whole and grows and recent):
                 return known
-
-        def make() -> Curve:
-            curve = make_curve(index, status)
-            index.write_note(CURVE, msgspec.json.encode(curve))
-            return curve
-
-        return self._workshop.ask(status.run, make, seconds) or known
+        made = self._curves.ask(status.run, lambda: make_curve(index, status), seconds)
+        return made or stored(index)
 
     def comparison(
         self, statuses: Sequence[Status], seconds: float = WAIT_SECONDS
@@ -123,7 +121,7 @@ class Figures:
         known = self._compared.get(key)
         if known is None:
             paths = [status.run.path for status in statuses]
-            known = self._workshop.ask(key, lambda: compare_runs(paths), seconds)
+            known = self._comparisons.ask(key, lambda: compare_runs(paths), seconds)
             if known is not None:
                 self._compared[key] = known
                 if len(self._compared) > KEPT:
@@ -138,7 +136,7 @@ def stored(index: Index) -> Curve | None:
 
 
 def make_curve(index: Index, status: Status) -> Curve:
-    """Estimate pass@k for every k that all tasks of a run have samples for."""
+    """Estimate pass@k for every k that all tasks of a run have samples for, point by point."""
     tallies = index.lookup.tallies()
     extent = index.lookup.extent()
     note = ""
@@ -150,10 +148,19 @@ def make_curve(index: Index, status: Status) -> Curve:
         note, ks = f"{len(tallies)} tasks are too many to draw from here; see proctor report", []
     known = status.summary.pass_at_k if status.summary is not None else {}
     seed = status.manifest.sampling.seed if status.manifest is not None else 0
-    return Curve(
-        version=status.version,
-        receipts=extent.receipts,
-        made=time.time(),
-        points=[Point(k, known.get(str(k)) or estimate(tallies, k, seed=seed)) for k in ks],
-        note=note,
-    )
+    points: list[Point] = []
+    for place in range(len(ks) + 1):
+        curve = Curve(
+            version=status.version,
+            receipts=extent.receipts,
+            made=time.time(),
+            points=points,
+            whole=place == len(ks),
+            note=note,
+        )
+        if points or curve.whole:
+            index.write_note(CURVE, msgspec.json.encode(curve))
+        if not curve.whole:
+            k = ks[place]
+            points.append(Point(k, known.get(str(k)) or estimate(tallies, k, seed=seed)))
+    return curve

@@ -75,6 +75,8 @@ class Extent(NamedTuple):
     unscored: int
     most: int
     """Samples of the task that has the most."""
+    columns: int
+    """Columns of the matrix."""
     fewest: int
     """Samples of the task that has the fewest, tasks without any left out."""
 
@@ -112,7 +114,10 @@ class Lookup:
 
     def extent(self) -> Extent:
         """Return how large the run is."""
-        query = "SELECT count(*), sum(n), sum(passed), sum(unscored), max(n) FROM task"
+        query = (
+            "SELECT count(*), sum(n), sum(passed), sum(unscored), max(n), max(length(cells)) "
+            "FROM task"
+        )
         fewest = self._one("SELECT min(n) FROM task WHERE n > 0")[0]
         return Extent(*(number or 0 for number in (*self._one(query), fewest)))
 

@@ -7,6 +7,7 @@ points its own name here (DNS rebinding) is refused.
 
 import socket
 import threading
+import traceback
 import webbrowser
 from collections.abc import Callable
 from http import HTTPStatus
@@ -94,7 +95,7 @@ def application(site: Site) -> Guard:
 
     handlers: dict[int | type[Exception], Any] = {
         HTTPException: answer,
-        ProctorError: answer,
+        Exception: answer,
     }
     return Guard(
         Litestar(
@@ -208,7 +209,11 @@ def _trouble(site: Site, error: Exception) -> Response[str]:
     if isinstance(error, HTTPException):
         title = HTTPStatus(error.status_code).phrase
         return _html(site.trouble(title, error.detail or title), error.status_code)
-    return _html(site.trouble("Nothing to show", str(error)), HTTPStatus.NOT_FOUND)
+    if isinstance(error, ProctorError):
+        return _html(site.trouble("Nothing to show", str(error)), HTTPStatus.NOT_FOUND)
+    traceback.print_exception(error)
+    said = "This is a defect of Proctor; the terminal that it was started in says more."
+    return _html(site.trouble("This page failed", said), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def listen(port: int) -> socket.socket:

@@ -100,8 +100,8 @@ class Site:
     def score(self, opened: Opened, curve: Curve | None) -> Score:
         """Return a run's pass@1: never a number where there is none."""
         status = opened.status
-        if status.standing is Standing.CORRUPT:
-            return Score(None, "no score: " + status.reason)
+        if status.standing in (Standing.CORRUPT, Standing.READING):
+            return Score(None, status.reason)
         if status.headline is not None:
             return Score(status.headline, "")
         if curve is None:

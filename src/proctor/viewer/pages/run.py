@@ -6,7 +6,6 @@ from proctor.verdict import OUTCOMES, Bucket
 from proctor.viewer import charts
 from proctor.viewer.catalogue import Standing
 from proctor.viewer.figures import Curve
-from proctor.viewer.intake import MOST_COLUMNS
 from proctor.viewer.lookup import ORDERS
 from proctor.viewer.site import Opened, Site, word
 
@@ -84,8 +83,9 @@ def version(opened: Opened, curve: Curve | None) -> str | None:
     if curve is None:
         return f"{version}-waiting"
     if opened.status.standing in (Standing.RUNNING, Standing.READING):
-        return f"{version}-{curve.receipts}"
-    return version if curve.version == opened.status.version else f"{version}-waiting"
+        return f"{version}-{curve.receipts}-{len(curve.points)}"
+    settled = curve.version == opened.status.version and curve.whole
+    return None if settled else f"{version}-waiting-{len(curve.points)}"
 
 
 def progress(site: Site, name: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def matrix(
     )
     return {
         "total": total,
-        "columns": min(lookup.extent().most, MOST_COLUMNS),
+        "columns": lookup.extent().columns,
         "rows": [[row.name, row.cells] for row in rows],
     }
 

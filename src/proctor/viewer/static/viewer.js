@@ -30,7 +30,8 @@ function filterRows() {
     shown += row.hidden ? 0 : 1;
   }
   const count = find("#count");
-  if (count) count.textContent = words.length ? `${shown} of ${rows.length}` : `${rows.length}`;
+  if (count) count.dataset.all ??= count.textContent;
+  if (count) count.textContent = words.length ? `${shown} of ${rows.length}` : count.dataset.all;
   const nothing = find(".nothing");
   if (nothing) nothing.hidden = shown > 0;
   remember("q", input.value);
@@ -249,7 +250,7 @@ class Matrix {
     pen.fillStyle = this.paper;
     pen.fillRect(0, y, this.label, ROW);
     pen.fillStyle = this.ink;
-    const most = Math.floor(this.label / 6.2);
+    const most = Math.floor((this.label - 12) / 6.4);
     pen.fillText(task.length > most ? `${task.slice(0, 8)}…${task.slice(9 - most)}` : task, 8, y + ROW / 2 + 0.5);
   }
 
