@@ -29,6 +29,7 @@ class Files:
         self._runs: dict[str, str] = {}
         self._samples: dict[Key, str] = {}
         self._pairs: dict[tuple[str, ...], str] = {}
+        self.left_out: list[str] = []
 
     def add_run(self, name: str) -> None:
         """Give a run a page."""
@@ -39,9 +40,14 @@ class Files:
         place = len(self._samples) + 1
         self._samples[name, task, number] = f"{self._runs[name]}-sample-{place}.html"
 
-    def add_comparison(self, names: Sequence[str]) -> str:
+    def add_comparison(self, names: Sequence[str]) -> None:
         """Give a comparison a page."""
-        return self._pairs.setdefault(tuple(names), f"compare-{len(self._pairs) + 1}.html")
+        self._pairs[tuple(names)] = f"compare-{len(self._pairs) + 1}.html"
+
+    @property
+    def comparisons(self) -> Sequence[tuple[str, ...]]:
+        """Runs whose comparison has a page."""
+        return list(self._pairs)
 
     @property
     def samples(self) -> Sequence[Key]:
@@ -85,21 +91,23 @@ def export_site(catalogue: Catalogue, folder: Path) -> Iterator[str]:
     site = Site(catalogue, files)
     statuses = catalogue.statuses(float("inf"))
     shown = [one for one in statuses if one.manifest is not None][:MOST_RUNS]
-    left_out = [] if len(statuses) <= MOST_RUNS else [f"{len(statuses) - MOST_RUNS} runs"]
+    if len(statuses) > MOST_RUNS or catalogue.cut:
+        files.left_out.append(f"runs beyond the first {MOST_RUNS}")
     for status in shown:
         files.add_run(status.run.name)
         more = _choose(site, files, status)
         if more:
-            left_out.append(f"{more} samples of {status.run.name}")
-    comparisons = [files.add_comparison(pair) for pair in _pairs(shown)]
+            files.left_out.append(f"{more} samples of {status.run.name}")
+    for pair in _pairs(shown):
+        files.add_comparison(pair)
     pages = 0
     for name, text in _pages(site, files, shown):
         _write(folder / name, text.encode("utf-8", "backslashreplace"))
         pages += 1
     for name in ASSETS:
         _write(folder / name, (HERE / "static" / name).read_bytes())
-    yield f"{folder}: {pages} pages of {len(shown)} runs and {len(comparisons)} comparisons"
-    for what in left_out:
+    yield f"{folder}: {pages} pages of {len(shown)} runs and {len(files.comparisons)} comparisons"
+    for what in files.left_out:
         yield f"left out: {what}"
 
 
@@ -134,7 +142,7 @@ def _pages(site: Site, files: Files, shown: Sequence[Status]) -> Iterator[tuple[
         yield files.run(status.run.name) or "", run.render(site, status.run.name)
     for name, task, number in files.samples:
         yield files.sample(name, task, number) or "", sample.render(site, name, task, number)
-    for pair in _pairs(shown):
+    for pair in files.comparisons:
         try:
             page = compare.render(site, pair)
         except ProctorError as error:  # they have no task in common, or the like

@@ -21,8 +21,6 @@ from proctor.viewer.index import CURVE, Index
 
 T = TypeVar("T")
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-WAIT_SECONDS = 0.3
-"""How long a page waits for figures that it has none of yet."""
 PAUSE_SECONDS = 10.0
 """How old the curve of a growing run must be before the next one is made."""
 MOST_DRAWN = 20_000
@@ -61,10 +59,10 @@ class Workshop:
         self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         threading.Thread(target=self._work, name="figures", daemon=True).start()
 
-    def ask(self, key: Hashable, make: Callable[[], T], seconds: float) -> T | None:
+    def ask(self, key: Hashable, make: Callable[[], T], seconds: float | None) -> T | None:
         """Return what `make` made, or None if it is not done yet: then ask again by the same key.
 
-        What it raises is raised here.
+        `seconds` is how long to wait, None until it is done. What it raises is raised here.
         """
         with self._lock:
             future = self._orders.get(key)
@@ -99,7 +97,7 @@ class Figures:
         self._curves, self._comparisons = Workshop(), Workshop()
         self._compared: dict[Hashable, Comparisons] = {}
 
-    def curve(self, index: Index, status: Status, seconds: float = WAIT_SECONDS) -> Curve | None:
+    def curve(self, index: Index, status: Status, seconds: float | None) -> Curve | None:
         """Return the newest curve of a run that there is, None if there will be one."""
         if status.standing in (Standing.CORRUPT, Standing.READING):
             return Curve(version=status.version, note=status.reason)
@@ -113,9 +111,7 @@ class Figures:
         made = self._curves.ask(status.run, lambda: make_curve(index, status), seconds)
         return made or stored(index)
 
-    def comparison(
-        self, statuses: Sequence[Status], seconds: float = WAIT_SECONDS
-    ) -> Comparisons | None:
+    def comparison(self, statuses: Sequence[Status], seconds: float | None) -> Comparisons | None:
         """Return what runs say about each other, None if that is still being found out."""
         key = tuple((status.run, status.version) for status in statuses)
         known = self._compared.get(key)

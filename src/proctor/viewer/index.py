@@ -42,6 +42,7 @@ CREATE INDEX receipt_bucket ON receipt (bucket, task, sample);
 CREATE TABLE completion (
     task INTEGER NOT NULL, sample INTEGER NOT NULL, start INTEGER NOT NULL,
     length INTEGER NOT NULL, PRIMARY KEY (task, sample)) WITHOUT ROWID;
+CREATE TABLE bucket (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 CREATE TABLE damage (file TEXT NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL);
 """
 LAYOUT = hashlib.sha256((TABLES + "".join(BUCKETS)).encode()).hexdigest()[:16]
@@ -133,7 +134,7 @@ class Index:
 
     def _start_over(self) -> None:
         with self._writing():
-            for table in ("note", "task", "receipt", "completion", "damage"):
+            for table in ("note", "task", "receipt", "completion", "bucket", "damage"):
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608  our own names
             self._state = State(manifest=self._manifest())
             self._write_note(STATE, msgspec.json.encode(self._state))

@@ -1,6 +1,7 @@
 """Lines of receipts and completions on their way into the index, many in one transaction."""
 
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,6 +74,7 @@ class Intake:
         kind: type[Entry | Key] = Entry if self._receipts else Key
         self._decoder = msgspec.json.Decoder(kind)
         self._tasks: dict[str, _Task] = {}
+        self._buckets: Counter[int] = Counter()
 
     def take(self, reading: Reading, file: IO[bytes]) -> None:
         """Read on from where the reading ended, at most a slice."""
@@ -113,6 +115,7 @@ class Intake:
             return f"sample {record.sample} of {brief(record.task_id)} has a line already"
         if self._receipts:
             task.count(record)
+            self._buckets[BUCKETS.index(record.bucket)] += 1
         return None
 
     def _task(self, name: str) -> _Task:
@@ -133,12 +136,16 @@ class Intake:
             self._database.execute("INSERT INTO damage VALUES (?, ?, ?)", row)
 
     def _flush(self) -> None:
-        if self._receipts:
-            self._database.executemany(
-                "UPDATE task SET n = ?, passed = ?, unscored = ?, seconds = ?, cells = ? "
-                "WHERE id = ?",
-                [
-                    (task.n, task.passed, task.unscored, task.seconds, bytes(task.cells), task.key)
-                    for task in self._tasks.values()
-                ],
-            )
+        if not self._receipts:
+            return
+        self._database.executemany(
+            "UPDATE task SET n = ?, passed = ?, unscored = ?, seconds = ?, cells = ? WHERE id = ?",
+            [
+                (task.n, task.passed, task.unscored, task.seconds, bytes(task.cells), task.key)
+                for task in self._tasks.values()
+            ],
+        )
+        self._database.executemany(
+            "INSERT INTO bucket VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET n = n + excluded.n",
+            self._buckets.items(),
+        )

@@ -11,6 +11,16 @@ class Links(Protocol):
     static: bool
     """Whether pages are files, which cannot be asked anything."""
 
+    @property
+    def left_out(self) -> Sequence[str]:
+        """What there is no page of, though it is there."""
+        ...
+
+    @property
+    def comparisons(self) -> Sequence[tuple[str, ...]]:
+        """Runs that have been laid side by side beforehand."""
+        ...
+
     def asset(self, name: str) -> str:
         """Our script or style sheet."""
         ...
@@ -40,6 +50,8 @@ class Served:
     """Addresses of the server."""
 
     static = False
+    left_out: Sequence[str] = ()
+    comparisons: Sequence[tuple[str, ...]] = ()
 
     def asset(self, name: str) -> str:
         """See Links."""

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,9 @@ ORDERS = {
 }
 """How tasks can be sorted; those nothing is known about come last."""
 
+LISTED = 100
+"""Samples that a row of a list has room for."""
+ROW = "id, name, n, passed, unscored, seconds, cells"
 SAMPLE = (
     "SELECT name, sample, bucket, receipt.seconds, task FROM receipt JOIN task ON task.id = task "
 )
@@ -49,6 +53,20 @@ class Row(NamedTuple):
     def first(self) -> int | None:
         """The first sample that has a receipt, as far as the row tells."""
         return next((place for place, letter in enumerate(self.cells) if letter != "."), None)
+
+    @property
+    def stretches(self) -> list[tuple[int, int, str]]:
+        """Where equal letters stand together: from which place, how many, which letter.
+
+        Of the first samples only; a list has no room for more.
+        """
+        found = []
+        start = 0
+        for letter, group in groupby(self.cells[:LISTED]):
+            length = len(list(group))
+            found.append((start, length, letter))
+            start += length
+        return found
 
 
 class Found(NamedTuple):
@@ -101,7 +119,7 @@ class Lookup:
 
     def buckets(self) -> dict[Bucket, int]:
         """Return how many samples landed in each bucket."""
-        rows = self._all("SELECT bucket, count(*) FROM receipt GROUP BY bucket ORDER BY bucket")
+        rows = self._all("SELECT id, n FROM bucket ORDER BY id")
         return {BUCKETS[bucket]: number for bucket, number in rows}
 
     def tallies(self) -> list[Tally]:
@@ -126,18 +144,22 @@ class Lookup:
         where = "WHERE instr(lower(name), lower(?))" if wanted else "WHERE ? = ''"
         total = self._one(f"SELECT count(*) FROM task {where}", wanted)[0]  # noqa: S608  ours
         query = (
-            "SELECT id, name, n, passed, unscored, seconds, cells "  # noqa: S608  our own words
-            f"FROM task {where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+            f"SELECT {ROW} FROM task {where} "  # noqa: S608  our own words
+            f"ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
         )
         rows = self._all(query, wanted, count, start)
-        return total, [Row(*row)._replace(cells=row[6].decode("ascii")) for row in rows]
+        return total, [_row(row) for row in rows]
+
+    def task(self, name: str) -> Row | None:
+        """Return one task."""
+        row = self._one(f"SELECT {ROW} FROM task WHERE name = ?", name)  # noqa: S608  ours
+        return None if row is None else _row(row)
 
     def in_bucket(self, bucket: Bucket, start: int, count: int) -> tuple[int, list[Found]]:
         """Return some samples of a bucket, and how many there are."""
-        number = BUCKETS.index(bucket)
-        total = self._one("SELECT count(*) FROM receipt WHERE bucket = ?", number)[0]
         query = SAMPLE + "WHERE bucket = ? ORDER BY task, sample LIMIT ? OFFSET ?"
-        return total, [_found(*row) for row in self._all(query, number, count, start)]
+        rows = self._all(query, BUCKETS.index(bucket), count, start)
+        return self.buckets().get(bucket, 0), [_found(*row) for row in rows]
 
     def of_task(self, task: str, start: int, count: int) -> list[Found]:
         """Return samples of a task, from one number on."""
@@ -172,6 +194,10 @@ class Lookup:
         with boundary(InputError, f"cannot read {path}"), path.open("rb") as file:
             file.seek(place[0])
             return file.read(place[1])
+
+
+def _row(row: Any) -> Row:
+    return Row(*row)._replace(cells=row[6].decode("ascii"))
 
 
 def _found(task: str, sample: int, bucket: int, seconds: float, task_id: int) -> Found:

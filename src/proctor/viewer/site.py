@@ -21,6 +21,8 @@ from proctor.viewer.questions import Questions
 HERE = Path(__file__).parent
 READ_SECONDS = 0.4
 """How long a page reads on before it shows what there is."""
+FIGURE_SECONDS = 0.15
+"""How long it waits for figures that it has none of yet."""
 KIB = 1024
 EXPORT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'"
@@ -52,6 +54,7 @@ class Site:
         self.catalogue, self.links = catalogue, links
         self.figures, self.questions = Figures(), Questions()
         self.wait_seconds = float("inf") if links.static else READ_SECONDS
+        self.figure_seconds = None if links.static else FIGURE_SECONDS
         """An export has the time to wait for everything."""
         self._templates = Environment(
             loader=FileSystemLoader(HERE / "templates"),
@@ -94,7 +97,7 @@ class Site:
 
     def curve(self, opened: Opened, *, wait: bool = True) -> Curve | None:
         """Return the newest curve of a run, None if there will be one."""
-        seconds = self.wait_seconds if wait else 0.0
+        seconds = self.figure_seconds if wait else 0.0
         return self.figures.curve(opened.index, opened.status, seconds)
 
     def score(self, opened: Opened, curve: Curve | None) -> Score:
@@ -104,11 +107,12 @@ class Site:
             return Score(None, status.reason)
         if status.headline is not None:
             return Score(status.headline, "")
-        if curve is None:
+        complete = status.standing is Standing.COMPLETE
+        if curve is None or (complete and curve.version != status.version):
             return Score(None, "being estimated")
         if not curve.points:
             return Score(None, curve.note)
-        return Score(curve.points[0].estimate, "", status.standing is not Standing.COMPLETE)
+        return Score(curve.points[0].estimate, "", not complete)
 
 
 def word(outcome: Outcome | None) -> str:

@@ -14,13 +14,20 @@ MOST_FLIPPED = 200
 """Tasks listed for each direction."""
 
 
+class End(NamedTuple):
+    """What one run made of a task."""
+
+    said: str
+    """How many samples passed, of how many that are scored."""
+    address: str | None
+
+
 class Flip(NamedTuple):
     """A task on which one run did better than the other."""
 
     task: str
-    first: str | None
-    """Where the first run's sample of it is."""
-    second: str | None
+    first: End
+    second: End
 
 
 class Shown(NamedTuple):
@@ -42,7 +49,7 @@ def render(site: Site, names: Sequence[str]) -> str:
     for run in runs:
         if run.status.standing is Standing.CORRUPT:
             raise InputError(f"{run.status.run.name} cannot be compared. {run.status.reason}")
-    made = site.figures.comparison([run.status for run in runs], site.wait_seconds)
+    made = site.figures.comparison([run.status for run in runs], site.figure_seconds)
     return site.render(
         "compare.html",
         title="Comparison",
@@ -69,9 +76,12 @@ def _shown(site: Site, runs: Sequence[Opened], made: Comparisons) -> list[Shown]
 
 
 def _flip(site: Site, sides: Sequence[Opened], task: str) -> Flip:
-    links = []
+    ends = []
     for side in sides:
-        samples = side.index.lookup.of_task(task, 0, 1)
-        name = side.status.run.name
-        links.append(site.links.sample(name, task, samples[0].sample) if samples else None)
-    return Flip(task, *links)
+        row = side.index.lookup.task(task)
+        said, address = "none", None
+        if row is not None:
+            said = f"{row.passed} / {row.n - row.unscored}"
+            address = site.links.sample(side.status.run.name, task, row.first or 0)
+        ends.append(End(said, address))
+    return Flip(task, *ends)
