@@ -156,7 +156,9 @@ class Index:
         if not path.is_file():
             if reading.end:
                 self._start_over()
-            self._state.files[name].done = True
+            if not self._state.files[name].done:
+                self._state.files[name].done = True
+                self.write_note(STATE, msgspec.json.encode(self._state))
             return
         with boundary(InputError, f"cannot read {path}"), path.open("rb") as file:
             facts = path.stat()

@@ -44,6 +44,7 @@ ASSETS = {
     "viewer.css": "text/css",
     "icon.svg": "image/svg+xml",
 }
+BACKLOG = 128
 MOST_NUMBER = 1 << 40
 """Of anything that is counted here."""
 
@@ -168,7 +169,8 @@ def _data(site: Site) -> list[Any]:
 
 
 @get("/static/{name:str}", sync_to_thread=True)
-def _asset(name: str) -> Response[bytes]:
+def _asset(request: Request[Any, Any, Any]) -> Response[bytes]:
+    name = request.path_params["name"]
     if name not in ASSETS:
         raise HTTPException(status_code=HTTPStatus.NOT_FOUND, detail="there is no such file")
     return Response((HERE / "static" / name).read_bytes(), media_type=ASSETS[name])
@@ -224,6 +226,7 @@ def listen(port: int) -> socket.socket:
     try:
         with boundary(InputError, f"cannot listen on {HOST}:{port}", then):
             server.bind((HOST, port))
+            server.listen(BACKLOG)  # who comes before we answer waits
     except BaseException:
         server.close()
         raise
