@@ -36,11 +36,12 @@ HOSTILE = [
 class Tags(HTMLParser):
     """Fails at the first element or attribute that no template of ours has."""
 
-    known = frozenset(
+    known = re.findall(
+        r"\w+",
         "html head meta title link script body header a nav button main section article div p span "
         "h1 h2 h3 svg rect line circle polygon polyline text title table thead tbody tr th td "
         "form input select option label canvas details summary dl dt dd dialog kbd pre code ol ul "
-        "li progress strong br".split()
+        "li progress strong br",
     )
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -100,7 +100,7 @@ const KEYS = {
   u: () => follow("[data-up]"),
   "/": () => find("#filter")?.focus(),
   t: switchTheme,
-  "?": () => find("#help").showModal(),
+  "?": () => find("#help")?.showModal(),
 };
 
 document.addEventListener("keydown", (event) => {
@@ -121,7 +121,7 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("click", (event) => {
   const act = event.target.closest("[data-do]")?.dataset.do;
-  if (act === "help") find("#help").showModal();
+  if (act === "help") find("#help")?.showModal();
   if (act === "theme") switchTheme();
   const sort = event.target.closest("[data-sort]")?.dataset.sort;
   if (sort) sortRows(sort, order?.name === sort ? !order.down : NUMBERS.has(sort) || sort === "time");
