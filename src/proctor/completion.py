@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from proctor.prompt import Prompt
+
 
 class StopReason(StrEnum):
     """Why the model stopped."""
@@ -16,15 +18,44 @@ class StopReason(StrEnum):
     ERROR = "error"
 
 
+TOP_K = 40
+MAX_WHY = 1024
+
+
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """How a model is asked."""
 
     n_samples: int = 1
     temperature: float = 0.0
+    """0 is greedy."""
     top_p: float | None = None
     top_k: int | None = None
+    """None is 40 above temperature 0; 0 is all tokens."""
     max_tokens: int = 1024
     seed: int = 0
+    """Of the first sample of every task; the others count on from there."""
+
+    @property
+    def tokens_considered(self) -> int:
+        """How many of the likeliest tokens are drawn from; 0 is all."""
+        if self.temperature == 0:
+            return 1
+        return TOP_K if self.top_k is None else self.top_k
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One prompt that a model is to answer once."""
+
+    prompt: Prompt
+    sample: int
+    id: str
+    """`{index of the task}_s{sample}`."""
+    seed: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Which sample it is."""
+        return self.prompt.task_id, self.sample
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -53,3 +84,31 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def sha256(self) -> str:
         """Digest of the text."""
         return hashlib.sha256(self.completion.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def answered(
+    request: Request,
+    text: str,
+    *,
+    model: str,
+    stop: StopReason = StopReason.STOP,
+    **more: Any,
+) -> Completion:
+    """Write down what a model said to a request."""
+    return Completion(
+        task_id=request.prompt.task_id,
+        sample=request.sample,
+        id=request.id,
+        completion=text,
+        stop=stop,
+        prompt_sha256=request.prompt.sha256,
+        seed=request.seed,
+        model=model,
+        **more,
+    )
+
+
+def unanswered(request: Request, model: str, why: str) -> Completion:
+    """Write down that a model did not answer."""
+    error = {"error": why[:MAX_WHY]}
+    return answered(request, "", model=model, stop=StopReason.ERROR, more=error)

@@ -11,8 +11,9 @@ from proctor.failures import kind_of
 from proctor.journal import read_journal
 from proctor.receipt import Manifest
 from proctor.sandbox import Limits, Usage
-from proctor.score import Estimate, Tally, estimate
+from proctor.score import Estimate, estimate
 from proctor.store import RECEIPTS, read_manifest
+from proctor.summary import tally
 from proctor.verdict import Outcome
 
 SLOWEST, EXCEPTIONS, LABELS = 10, 10, 50
@@ -115,13 +116,5 @@ def _most_first(item: tuple[str, int]) -> tuple[int, str]:
 
 
 def _estimate(tasks: Mapping[str, Counter[Outcome | None]], seed: int) -> Estimate:
-    tallies = [
-        Tally(
-            task_id=task_id,
-            scored=count.total() - count[None],
-            passed=count[Outcome.PASS],
-            unscored=count[None],
-        )
-        for task_id, count in sorted(tasks.items())
-    ]
+    tallies = [tally(task_id, count) for task_id, count in sorted(tasks.items())]
     return estimate(tallies, 1, seed=seed)

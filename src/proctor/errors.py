@@ -5,6 +5,8 @@
     ├── SandboxError        this host cannot run candidates as asked      exit status 3
     ├── HostError           this host gives out: a full or broken disk,
     │                       no memory, no descriptors, nobody who reads   exit status 3
+    ├── ModelError          a model cannot be asked, or has gone          exit status 3
+    │   └── NoAnswer        it did not answer this one prompt             (an unscored sample)
     └── BorderError         what came over the border breaks the protocol
 
 A failing candidate is no error: it is data, an `Execution` and then a `Verdict`. Errors are
@@ -42,6 +44,23 @@ class SandboxError(ProctorError):
 
 class HostError(ProctorError):
     """This host gives out; what was done before is kept."""
+
+
+class ModelError(ProctorError):
+    """A model cannot be asked any more; the message says what to look at."""
+
+
+class NoAnswer(ModelError):
+    """A model did not answer one prompt, though it may answer others."""
+
+    passing: bool = False
+    """Whether that may be because of the moment rather than because of the prompt."""
+
+
+class PassingNoAnswer(NoAnswer):
+    """The same, but another time it might have answered."""
+
+    passing = True
 
 
 class BorderError(ProctorError):

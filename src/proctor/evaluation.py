@@ -4,7 +4,7 @@ import hashlib
 import socket
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,8 @@ from proctor.completion import Completion, Sampling
 from proctor.errors import InputError, boundary
 from proctor.journal import Key, Samples, read_journal
 from proctor.lines import encode
-from proctor.models import Model
+from proctor.models import Given
+from proctor.models.generated import Generated
 from proctor.receipt import Manifest, Receipt, versions
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Limits, Sandbox
@@ -32,7 +33,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be run."""
 
     benchmark: Benchmark
-    model: Model
+    model: Given | Generated
     sampling: Sampling = Sampling()
     options: Options = Options()
     limits: Limits | None = None
@@ -65,12 +66,14 @@ def evaluate(
         grader = Grader(sandbox, plan.options)
         done = _graded(path, survey, grader)
         begin(survey.samples, len(done), path)
-        todo = _remaining(plan, directory, survey, done)
+        todo = _remaining(plan, directory, survey, done, stop or threading.Event())
         for receipt in grade_all(grader, plan.benchmark, todo, plan.options.workers, stop):
             directory.receipts.append(receipt)
             done.add(receipt.task_id, receipt.sample)
             watch(receipt)
         if stop is not None and stop.is_set() and len(done) < survey.samples:
+            if isinstance(plan.model, Generated):
+                deque(todo, 0)  # answers under way are written down, to be judged another time
             raise KeyboardInterrupt
         seconds = round(time.monotonic() - started, 3)
         summary = summarize(path, ks=plan.ks, seed=plan.sampling.seed, seconds=seconds)
@@ -83,7 +86,8 @@ class _Survey(NamedTuple):
 
     counts: Counter[str]
     """How many samples each task has."""
-    sha256: str
+    completions_sha256: str | None = None
+    prompts_sha256: str | None = None
 
     @property
     def samples(self) -> int:
@@ -97,6 +101,11 @@ class _Survey(NamedTuple):
 
 def _survey(plan: Plan) -> _Survey:
     """Go through all completions once, so that whatever is wrong with them is said at once."""
+    if isinstance(plan.model, Generated):
+        n = plan.sampling.n_samples
+        check_ks(plan.ks, [n])
+        asked = Counter({task.task_id: n for task in plan.benchmark.tasks})
+        return _Survey(asked, prompts_sha256=plan.model.sha256(plan.benchmark))
     digest = hashlib.sha256()
     counts: Counter[str] = Counter()
     for completion in plan.model.complete(plan.benchmark, plan.sampling):
@@ -114,7 +123,7 @@ def _survey(plan: Plan) -> _Survey:
             f"--partial scores the others"
         )
     check_ks(plan.ks, counts.values())
-    return _Survey(counts, digest.hexdigest())
+    return _Survey(counts, completions_sha256=digest.hexdigest())
 
 
 def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
@@ -127,32 +136,55 @@ def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
 
 
 def _remaining(
-    plan: Plan, directory: RunDirectory, survey: _Survey, done: Samples
-) -> Iterator[Completion]:
+    plan: Plan, directory: RunDirectory, survey: _Survey, done: Samples, stop: threading.Event
+) -> Iterator[Completion | None]:
     """Yield completions that have no receipt, each written down before it is graded."""
+    if not isinstance(plan.model, Generated):
+        yield from _given(plan, plan.model, directory, survey, done)
+        return
+    written = Samples()
+    for completion in read_journal(directory.path / COMPLETIONS, Completion, survey.has):
+        written.add(completion.task_id, completion.sample)
+        if (completion.task_id, completion.sample) not in done:
+            yield completion
+    for answer in plan.model.complete(
+        plan.benchmark, plan.sampling, lambda key: key not in written, stop
+    ):
+        if answer is not None:
+            directory.completions.append(answer)
+        yield answer
+
+
+def _given(
+    plan: Plan, model: Given, directory: RunDirectory, survey: _Survey, done: Samples
+) -> Iterator[Completion]:
     written = Samples(read_journal(directory.path / COMPLETIONS, Key, survey.has))
     digest = hashlib.sha256()
-    for completion in plan.model.complete(plan.benchmark, plan.sampling):
+    for completion in model.complete(plan.benchmark, plan.sampling):
         digest.update(encode(completion) + b"\n")
         key = (completion.task_id, completion.sample)
         if key not in written:
             directory.completions.append(completion)
         if key not in done:
             yield completion
-    if digest.hexdigest() != survey.sha256:
-        raise InputError(f"{plan.model.name}: it changed while it was graded; grade it again")
+    if digest.hexdigest() != survey.completions_sha256:
+        raise InputError(f"{model.name}: it changed while it was graded; grade it again")
 
 
 def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
     options, rules = plan.options, plan.options.rules
+    asked = plan.model if isinstance(plan.model, Generated) else None
     return Manifest(
         benchmark=plan.benchmark.name,
         benchmark_sha256=plan.benchmark.sha256,
         source=plan.benchmark.source,
         tasks=len(plan.benchmark.tasks),
         samples=survey.samples,
-        completions_sha256=survey.sha256,
+        completions_sha256=survey.completions_sha256,
+        prompts_sha256=survey.prompts_sha256,
         model=plan.model.name,
+        weights_sha256=asked.weights_sha256 if asked else None,
+        strategy=asked.strategy if asked else "standard",
         sampling=plan.sampling,
         limits=plan.limits,
         compare=rules.compare if rules.checker is None else _checker_name(rules.checker),

@@ -18,7 +18,7 @@ EXCEPTION = re.compile(
     r"\b([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration|Group|Expired))\b"
 )
 PARTICULARS = (
-    (re.compile(r"0x[0-9a-fA-F]+"), "0x…"),
+    (re.compile(r"0x[0-9a-fA-F]+"), "@…"),
     (re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""), "'…'"),
     (re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?"), "#"),
     (re.compile(r"\[(?!Errno)[^\]]*\]|\{[^}]*\}"), "[…]"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from proctor.completion import Completion, Sampling
+from proctor.completion import Completion, Sampling, StopReason
 from proctor.extraction import Extraction, NoCode
 from proctor.judge import Judgement
 from proctor.lines import encode
@@ -53,6 +53,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     extraction: Mapping[str, str]
     code: str
+    stop: StopReason = StopReason.STOP
+    """Why the model stopped; `length`: its answer is cut off."""
     completion_sha256: str
     program_sha256: str | None
     task_sha256: str
@@ -134,6 +136,7 @@ def receipt_of(
         limits=judgement.limits or task.limits,
         extraction=how(extraction),
         code=code,
+        stop=completion.stop,
         completion_sha256=completion.sha256,
         program_sha256=None if program is None else program.sha256,
         task_sha256=task.sha256,
@@ -155,10 +158,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     samples: int
     """How many samples the run has when it is complete."""
-    completions_sha256: str
-    """Digest of all of them in order: a file of the same name may hold other samples."""
+    completions_sha256: str | None
+    """Digest of all of them in order, if they were there before: a file may change."""
+    prompts_sha256: str | None = None
+    """Digest of all prompts in order, if a model is asked."""
     model: str
     sampling: Sampling
+    weights_sha256: str | None = None
+    """Of names, sizes and parts of the model's files, if they are at hand."""
     strategy: str = "standard"
     limits: Limits | None
     """Limits that replace the tasks' own, if any."""
@@ -176,7 +183,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     def differs(self, other: "Manifest") -> "Mismatch | None":
         """Return the first field in which another run is not this one, if there is any."""
-        return _mismatch("", self.identity(), other.identity())
+        return mismatch(self.identity(), other.identity())
 
     def identity(self) -> dict[str, Any]:
         """Return everything but the circumstances, as it comes out of a file."""
@@ -197,13 +204,14 @@ class Mismatch(NamedTuple):
     theirs: Any
 
 
-def _mismatch(field: str, ours: Any, theirs: Any) -> Mismatch | None:
+def mismatch(ours: Any, theirs: Any, field: str = "") -> Mismatch | None:
+    """Return the first field in which two manifests differ, if there is any."""
     if not (isinstance(ours, dict) and isinstance(theirs, dict)):
         return None if ours == theirs else Mismatch(field, ours, theirs)
     # a digest differs, too, if something else does that says more
     for name in sorted({**ours, **theirs}, key=lambda name: name.endswith("sha256")):
         path = f"{field}.{name}" if field else name
-        found = _mismatch(path, ours.get(name), theirs.get(name))
+        found = mismatch(ours.get(name), theirs.get(name), path)
         if found is not None:
             return found
     return None

@@ -20,7 +20,7 @@ from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
 from proctor.settings import default_workers
 from proctor.task import Benchmark, Task
-from proctor.verdict import Bucket, Failed
+from proctor.verdict import Bucket, Failed, Unscored
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]
@@ -54,6 +54,8 @@ class Grader:
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
         """Extract, assemble, execute, judge, and write everything down."""
+        if completion.stop is StopReason.ERROR:
+            return self._unanswered(task, completion)
         extraction = extraction_of(task, completion, self._options)
         if isinstance(extraction, NoCode):
             verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
@@ -75,6 +77,7 @@ class Grader:
             receipt,
             sample=completion.sample,
             reused_from=receipt.sample,
+            stop=completion.stop,
             completion_sha256=completion.sha256,
             extraction=how(extraction),
             code=extraction.code,
@@ -84,6 +87,13 @@ class Grader:
         """Learn what an earlier part of the run found out."""
         if receipt.program_sha256 is not None and receipt.reused_from is None:
             self._seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
+
+    def _unanswered(self, task: Task, completion: Completion) -> Receipt:
+        """Say that there is nothing to judge: that is no wrong answer."""
+        why = f"the model gave no answer: {completion.more.get('error', 'no reason given')}"
+        nothing = NoCode(reason="there is no answer")
+        judgement = Judgement(verdict=Unscored(reason=why))
+        return self._receipt(task, completion, nothing, None, judgement)
 
     def _receipt(
         self,
@@ -177,45 +187,84 @@ def graders(workers: int) -> ThreadPoolExecutor:
 def grade_all(
     grader: Grader,
     benchmark: Benchmark,
-    completions: Iterable[Completion],
+    completions: Iterable[Completion | None],
     workers: int,
     stop: threading.Event | None = None,
 ) -> Iterator[Receipt]:
     """Grade a stream of completions on several workers and yield receipts as they come.
 
+    None in the stream says that there is no completion at the moment, but that there may be more.
     Never more than a few completions are taken ahead. When `stop` is set or the caller stops
     listening, samples that are being graded are finished and no new one is begun; only a
     KeyboardInterrupt does not wait for them.
     """
     stop = stop or threading.Event()
     find = benchmark.finder()
-    running: set[Future[Receipt]] = set()
-    done: SimpleQueue[Future[Receipt]] = SimpleQueue()
-    patient = True
+    running = _Running(workers)
+    try:
+        for completion in completions:
+            while running.is_full or (completion is None and running.has_done):
+                yield from running.take()
+            if stop.is_set():
+                break
+            if completion is not None:
+                running.begin(grader.grade, find(completion.task_id), completion)
+        while running.any:
+            if stop.is_set():
+                running.cancel()
+            yield from running.take()
+    except KeyboardInterrupt:
+        running.patient = False
+        raise
+    finally:
+        running.close()
 
-    def next_done() -> Iterator[Receipt]:
-        future = done.get()
-        running.discard(future)
+
+class _Running:
+    """Samples that are being graded."""
+
+    def __init__(self, workers: int) -> None:
+        self.patient = True
+        self._most = 2 * workers
+        self._pool = graders(workers)
+        self._futures: set[Future[Receipt]] = set()
+        self._done: SimpleQueue[Future[Receipt]] = SimpleQueue()
+
+    @property
+    def any(self) -> bool:
+        """Whether there are some, done ones included."""
+        return bool(self._futures)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more should be begun before one is taken."""
+        return len(self._futures) >= self._most
+
+    @property
+    def has_done(self) -> bool:
+        """Whether one can be taken at once."""
+        return not self._done.empty()
+
+    def begin(
+        self, grade: Callable[[Task, Completion], Receipt], task: Task, completion: Completion
+    ) -> None:
+        """Have one more graded."""
+        future = self._pool.submit(grade, task, completion)
+        self._futures.add(future)
+        future.add_done_callback(self._done.put)
+
+    def take(self) -> Iterator[Receipt]:
+        """Wait for one; yield its receipt, unless it was cancelled."""
+        future = self._done.get()
+        self._futures.discard(future)
         if not future.cancelled():
             yield future.result()
 
-    pool = graders(workers)
-    try:
-        for completion in completions:
-            if len(running) >= 2 * workers:
-                yield from next_done()
-            if stop.is_set():
-                break
-            future = pool.submit(grader.grade, find(completion.task_id), completion)
-            running.add(future)
-            future.add_done_callback(done.put)
-        while running:
-            if stop.is_set():
-                for future in list(running):
-                    future.cancel()
-            yield from next_done()
-    except KeyboardInterrupt:
-        patient = False
-        raise
-    finally:
-        pool.shutdown(wait=patient, cancel_futures=True)
+    def cancel(self) -> None:
+        """Let those go that have not been begun."""
+        for future in list(self._futures):
+            future.cancel()
+
+    def close(self) -> None:
+        """Wait for those that were begun, if there is time."""
+        self._pool.shutdown(wait=self.patient, cancel_futures=True)

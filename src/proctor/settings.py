@@ -32,6 +32,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
     candidate_packages: list[str] | None = None
     """Installed packages that candidates may import; numpy, where it is installed, by default."""
+    openai_url: str | None = None
+    """Address of the server that openai:NAME asks, as in http://localhost:8000/v1."""
+    anthropic_url: str | None = None
+    """Address of the server that anthropic:NAME asks."""
     max_seconds: Annotated[float, msgspec.Meta(gt=0, le=86400)] = 300.0
     """The longest time limit that a benchmark or request may ask for."""
 
@@ -71,6 +75,19 @@ def has_display() -> bool:
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def server_of(provider: str, settings: Settings) -> tuple[str | None, str | None]:
+    """Return the address of a provider's server and the key for it, as far as they are known.
+
+    Keys stand in the environment only, so that no settings file has to be kept secret.
+    """
+    name = provider.upper()
+    named = getattr(settings, f"{provider}_url", None)
+    return (
+        named or os.environ.get(f"{name}_BASE_URL"),
+        os.environ.get(f"{name}_API_KEY"),
+    )
 
 
 def default_workers() -> int:

@@ -113,7 +113,7 @@ def _bca(
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), len(drawn) - 0.5) / len(drawn))
     acceleration = _acceleration(values, statistic)
     low, high = (
-        _quantile(drawn, _NORMAL.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))))
+        quantile(drawn, _NORMAL.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))))
         for z in (_NORMAL.inv_cdf((1 - level) / 2), _NORMAL.inv_cdf((1 + level) / 2))
     )
     return Interval(min(low, observed), max(high, observed))
@@ -132,7 +132,7 @@ def _acceleration(values: Sequence[float], statistic: Statistic) -> float:
     return math.fsum(one**3 for one in deviations) / (6 * squares * math.sqrt(squares))
 
 
-def _quantile(ordered: Sequence[float], share: float) -> float:
+def quantile(ordered: Sequence[float], share: float) -> float:
     """Return a quantile of sorted values, by straight lines between them."""
     place = share * (len(ordered) - 1)
     below = math.floor(place)
@@ -303,3 +303,24 @@ def _beta_quantile(a: float, b: float, share: float) -> float:
         else:
             high = middle
     return middle
+
+
+def ratio_interval(
+    above: Sequence[float], below: Sequence[float], *, level: float = LEVEL
+) -> Interval:
+    """Return the interval of a sum over a sum, both of which are drawn together.
+
+    By linearization: what a draw has above beyond its share is what it adds to the error.
+    """
+    count, whole = len(above), math.fsum(below)
+    ratio = math.fsum(above) / whole
+    squares = math.fsum((a - ratio * b) ** 2 for a, b in zip(above, below, strict=True))
+    error = math.sqrt(squares * count / (count - 1)) / whole
+    reach = student(count - 1, level=level) * error
+    return Interval(ratio - reach, ratio + reach)
+
+
+def student(freedom: int, *, level: float = LEVEL) -> float:
+    """Return how far Student's t strays from 0 that often, with so many degrees of freedom."""
+    share = _beta_quantile(0.5, freedom / 2, level)
+    return math.sqrt(freedom * share / (1 - share))

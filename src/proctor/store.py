@@ -61,7 +61,7 @@ class RunDirectory:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(path, os.O_RDONLY)
             try:
-                self._hold()
+                hold(self._lock, path)
                 self._settle(manifest, fresh=fresh)
             except BaseException:
                 if is_new:
@@ -92,18 +92,6 @@ class RunDirectory:
         self.completions.sync()
         self.receipts.sync()
         write_whole(self.path / REPORT, pretty(report))
-
-    def _hold(self) -> None:
-        """Lock the folder itself: the lock goes with the process and leaves no file behind."""
-        try:
-            if sys.platform != "win32":
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"{self.path} is in use by another process; wait for it, or name another --out"
-            ) from None
-        except OSError:
-            pass  # a file system without locks, as some that are shared over a network
 
     def _settle(self, manifest: Manifest, *, fresh: bool) -> None:
         """Begin a run here, or go on with the one that is here."""
@@ -149,6 +137,19 @@ class RunDirectory:
             )
         (self.path / REPORT).unlink(missing_ok=True)
         return old
+
+
+def hold(descriptor: int, path: Path) -> None:
+    """Lock a file or folder itself: the lock goes with the process and leaves no file behind."""
+    try:
+        if sys.platform != "win32":
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            f"{path} is in use by another process; wait for it, or name another --out"
+        ) from None
+    except OSError:
+        pass  # a file system without locks, as some that are shared over a network
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.completion import StopReason
 from proctor.errors import InputError
 from proctor.journal import read_journal
 from proctor.score import Estimate, Tally, default_ks, estimate
@@ -27,6 +28,7 @@ class Brief(msgspec.Struct, frozen=True):
     detail: str
     judged: str
     groups: dict[str, Bucket] = {}
+    stop: StopReason = StopReason.STOP
 
     def __post_init__(self) -> None:
         if OUTCOMES[self.bucket] is not self.outcome:
@@ -53,6 +55,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int]
     buckets: dict[str, int]
     judged: dict[str, int]
+    cut_off: int = 0
+    """Samples whose answer reached --max-tokens; they are judged as they are."""
+    cut_off_passed: int = 0
+    """Those of them that passed nevertheless."""
     unfit: dict[str, str] = {}
     """Tasks that nothing can be judged by, the first ones, and why."""
     pass_at_k: dict[str, Estimate]
@@ -109,19 +115,21 @@ def summarize(
     manifest = read_manifest(run_dir)
     buckets: Counter[Bucket] = Counter()
     judged: Counter[str] = Counter()
+    cut_off: Counter[Bucket] = Counter()
     unfit: dict[str, str] = {}
     counts: Counts = {}
     parts: dict[str, Counts] = {}
     for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
         judged[brief.judged] += 1
+        cut_off[brief.bucket] += brief.stop is StopReason.LENGTH
         if brief.bucket is Bucket.BENCHMARK and len(unfit) < SHOWN_UNFIT:
             unfit[brief.task_id] = brief.detail
         _count(counts, brief.task_id, brief.outcome)
         for name, outcome in _outcomes(brief):
             _count(parts.setdefault(name, {}), brief.task_id, outcome)
     tallies = _tallies(counts)
-    samples, unscored = buckets.total(), sum(tally.unscored for tally in tallies)
+    samples, unscored = buckets.total(), sum(one.unscored for one in tallies)
     outcomes: Counter[Outcome] = Counter()
     for bucket, number in buckets.items():
         outcome = OUTCOMES[bucket]
@@ -138,6 +146,8 @@ def summarize(
         outcomes={outcome: outcomes[outcome] for outcome in Outcome},
         buckets={bucket: buckets[bucket] for bucket in Bucket if buckets[bucket]},
         judged=dict(sorted(judged.items())),
+        cut_off=cut_off.total(),
+        cut_off_passed=cut_off[Bucket.PASSED],
         unfit=unfit,
         pass_at_k=pass_at_k,
         groups={name: _part(_tallies(part), pass_at_k, seed) for name, part in parts.items()},
@@ -191,16 +201,17 @@ def _outcomes(brief: Brief) -> Iterator[tuple[str, Outcome | None]]:
 
 def _part(tallies: Sequence[Tally], ks: Iterable[str], seed: int) -> Part:
     return Part(
-        passed=sum(tally.passed for tally in tallies),
+        passed=sum(one.passed for one in tallies),
         pass_at_k={k: estimate(tallies, int(k), seed=seed) for k in ks},
     )
 
 
 def _tallies(counts: Counts) -> list[Tally]:
-    return [_tally(task_id, count) for task_id, count in sorted(counts.items())]
+    return [tally(task_id, count) for task_id, count in sorted(counts.items())]
 
 
-def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
+def tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
+    """Return what became of a task's samples."""
     unscored = count[None]
     return Tally(
         task_id=task_id,
@@ -212,7 +223,7 @@ def _tally(task_id: str, count: Counter[Outcome | None]) -> Tally:
 
 def _estimates(tallies: Sequence[Tally], ks: Sequence[int], seed: int) -> dict[str, Estimate]:
     """Estimate pass@k for the k that were asked for, else for those that all tasks allow."""
-    ns = [tally.scored + tally.unscored for tally in tallies]
+    ns = [one.scored + one.unscored for one in tallies]
     check_ks(ks, ns)
     return {str(k): estimate(tallies, k, seed=seed) for k in ks or default_ks(ns)}
 

@@ -12,23 +12,33 @@ from proctor.errors import InputError
 COMMANDS = [
     "run",
     "score",
+    "generate",
+    "prompts",
     "exec",
     "report",
+    "compare",
+    "failures",
+    "history",
+    "verify",
+    "view",
     "benchmarks",
     "convert",
     "doctor",
     "selftest",
+    "perplexity",
+    "parity",
     "bench",
 ]
+PARTS = ["bench sandbox", "bench model"]
 Proctor = Callable[..., Any]
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *COMMANDS, *PARTS])
 def test_help(proctor: Proctor, snapshot: SnapshotAssertion, command: str) -> None:
-    ran = proctor(*filter(None, [command]), "--help")
+    ran = proctor(*command.split(), "--help")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == snapshot
-    assert proctor(*filter(None, [command]), "-h").out == ran.out
+    assert proctor(*command.split(), "-h").out == ran.out
 
 
 def test_every_command_has_a_page(proctor: Proctor) -> None:

@@ -161,7 +161,8 @@ def kill_and_go_on(
             ended = process.wait()
         assert ended in (0, -signal.SIGKILL), Path("said").read_text()
         assert not left(), "who was started by the run ends with it"
-        assert not list(scratch.iterdir())
+        # Tiers with folders leave one if they are killed while they make it; the next run sweeps.
+        assert "--sandbox" in more or not list(scratch.iterdir())
         assert mounts() == before
         nothing_twice()
         when = "at the start" if not count() else "at the end" if count() == total else "between"

@@ -108,3 +108,25 @@ def test_a_broken_receipt_is_named(proctor: Proctor, run: Callable[..., Path]) -
         f"{path / RECEIPTS}, line 1: field task_id is missing; "
         f"take that line out, and the run's command makes a new one"
     )
+
+
+def test_what_stands_behind_it(proctor: Proctor, run: Callable[..., Path]) -> None:
+    path = run(Bucket.PASSED, Bucket.TEST_EXCEPTION)
+    ran = proctor("report", path)
+    assert "\n  Slowest tasks\n" in ran.out
+    assert "\n  How it was judged\n" in ran.out
+    assert json.loads(proctor("report", path, "--json").out)["details"]["retried"] == 0
+    assert proctor("report", path).out == ran.out
+
+
+def test_other_formats(proctor: Proctor, run: Callable[..., Path], alone: Path) -> None:
+    path = run(Bucket.PASSED, Bucket.WRONG_ANSWER)
+    assert proctor("report", path, "--markdown").out.startswith("# demo · recorded")
+    assert proctor("report", path, "--tsv").out == "task_id\tN\tnum_passed\na\t2\t1\n"
+    assert proctor("report", path, "--html", "r.html", "--csv", "r.csv").status == 0
+    assert Path("r.html").read_text().startswith("<!doctype html>")
+    assert len(Path("r.csv").read_text().splitlines()) == 3
+    ran = proctor("report", path, "--tsv", "--json")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.complaint == "report: --json, --markdown and --tsv: choose one of them"
+    assert proctor("report", path, "--html", "no/r.html").status == 2

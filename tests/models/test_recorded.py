@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from proctor.completion import Completion, Sampling, StopReason
@@ -83,7 +84,40 @@ def test_why_it_stopped(jsonl: Write, fields: dict[str, Any], stop: StopReason) 
 def test_unknown_fields_are_kept(jsonl: Write) -> None:
     row = {"task_id": 2, "solution": "x", "raw": {"é": [1, None]}, "seed": 3, "stop": "stop"}
     (said,) = answers(jsonl("s.jsonl", [row]))
-    assert said.more == {"raw": {"é": [1, None]}, "seed": 3}
+    assert said.more == {"raw": {"é": [1, None]}}
+    assert said.seed == 3
+
+
+def test_what_we_wrote_is_read_as_it_was(jsonl: Write) -> None:
+    one = Completion(
+        task_id="MBPP/2",
+        sample=0,
+        id="2_s0",
+        completion="x",
+        stop=StopReason.LENGTH,
+        prompt_sha256="00",
+        seed=3,
+        prompt_tokens=4,
+        completion_tokens=5,
+        seconds=0.5,
+        used_gpu=False,
+        more={"tok_per_sec": 9.5},
+    )
+    (said,) = answers(jsonl("s.jsonl", [msgspec.to_builtins(one)]))
+    wanted = {"sample": 0, "id": "2_s0", "tok_per_sec": 9.5}
+    assert said == msgspec.structs.replace(one, model="recorded:s.jsonl", more=wanted)
+
+
+def test_what_was_not_answered_is_not_taken_for_an_answer(jsonl: Write) -> None:
+    row = {"task_id": 2, "completion": "", "stop": "error", "more": {"error": "no server"}}
+    (said,) = answers(jsonl("s.jsonl", [row]))
+    assert said.stop is StopReason.ERROR
+    assert said.more == {"error": "no server"}
+
+
+def test_fields_that_only_look_like_ours_are_kept(jsonl: Write) -> None:
+    (said,) = answers(jsonl("s.jsonl", [{"task_id": 2, "solution": "x", "seed": "many"}]))
+    assert (said.seed, said.more) == (None, {"seed": "many"})
     (said,) = answers(jsonl("s.jsonl", [{"task_id": 2, "completion": "x"}]))
     assert b"more" not in encode(said)
 

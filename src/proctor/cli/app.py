@@ -16,7 +16,11 @@ from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
 from proctor.cli.failures import failures
+from proctor.cli.generate import generate_command
 from proctor.cli.history import history
+from proctor.cli.parity import parity
+from proctor.cli.perplexity import perplexity
+from proctor.cli.prompts import prompts
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
@@ -70,6 +74,8 @@ app = typer.Typer(
 )
 app.command("run")(run)
 app.command("score")(score)
+app.command("generate")(generate_command)
+app.command("prompts")(prompts)
 app.command("exec")(execute)
 app.command("report")(report)
 app.command("compare")(compare)
@@ -81,6 +87,8 @@ app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
+app.command("perplexity")(perplexity)
+app.command("parity")(parity)
 app.add_typer(bench, name="bench")
 
 
@@ -88,7 +96,7 @@ def misuse(error: Exception) -> str | None:
     """Return what is wrong with the command line, None if the error is about something else."""
     if not isinstance(error, TyperException):
         return None
-    said = error.format_message().rstrip(".")
+    said = error.format_message().rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     return f"{said}; see {context.command_path if context else 'proctor'} --help"
 

@@ -17,6 +17,7 @@ from proctor.cli.progress import Bar
 from proctor.errors import InputError
 from proctor.evaluation import Plan, evaluate, new_folder
 from proctor.report import json as as_json
+from proctor.report import receipts as some_receipts
 from proctor.report import text
 from proctor.sandbox import Sandbox
 from proctor.summary import Summary, summarize_suite
@@ -34,11 +35,13 @@ def finish(
     recorded: Recordings | None = None,
     show: int = 0,
     min_agreement: float | None = None,
+    receipts: int = 0,
 ) -> None:
-    """Run, print, exit."""
+    """Run, print, exit; `show` and `receipts` say how many differences and receipts are shown."""
     summary = _carry_out(plan, sandbox, out, fresh=fresh)
     agreement = None if recorded is None else compare(Path(summary.run_dir), recorded)
     _print(summary, agreement, json=json, show=show)
+    _show_receipts([summary], 0 if json else receipts)
     too_low = agreement is not None and min_agreement is not None and agreement.rate < min_agreement
     if summary.degraded or too_low:
         raise typer.Exit(DEGRADED)
@@ -52,6 +55,7 @@ def finish_suite(
     *,
     fresh: bool,
     json: bool,
+    receipts: int = 0,
 ) -> None:
     """Run one benchmark after the other, print one summary, exit."""
     names = [plan.benchmark.name for plan in plans]
@@ -68,8 +72,14 @@ def finish_suite(
     first = plans[0]
     summary = summarize_suite(suite, folder, parts, ks=first.ks, seed=first.sampling.seed)
     typer.echo(as_json.render(summary) if json else text.render_suite(summary), nl=json)
+    _show_receipts(parts, 0 if json else receipts)
     if summary.degraded:
         raise typer.Exit(DEGRADED)
+
+
+def _show_receipts(summaries: Sequence[Summary], count: int) -> None:
+    for summary in summaries if count else ():
+        typer.echo(some_receipts.render(Path(summary.run_dir), count), nl=False)
 
 
 def _carry_out(

@@ -12,6 +12,7 @@ import typer
 
 from proctor.benchmarks import TABLE, Choice, is_pinned, load
 from proctor.benchmarks.choice import day
+from proctor.benchmarks.suites import members
 from proctor.errors import InputError, boundary
 from proctor.judge import Rules
 from proctor.judge.checker import trouble_with
@@ -84,6 +85,7 @@ PreambleMode = Annotated[Preamble, typer.Option(help="Put the usual imports in f
 NoReuse = Annotated[bool, typer.Option("--no-reuse", help="Run identical programs again.")]
 Partial = Annotated[bool, typer.Option("--partial", help="Accept tasks without completions.")]
 Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
+FirstTasks = Annotated[int, typer.Option(min=0, help="Take the first so many tasks; 0: all.")]
 Data = Annotated[Path | None, typer.Option(help="File or folder of the benchmark's data.")]
 Release = Annotated[
     str | None, typer.Option(help="Release of a benchmark that has some, as in release_v5.")
@@ -155,6 +157,24 @@ def open_benchmark(
         source = safe(benchmark.source)
         typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
     return benchmark, None if timeout is None and memory is None else new(Limits())
+
+
+def open_benchmarks(
+    names: str,
+    data: Path | None,
+    timeout: float | None,
+    memory: str | None,
+    settings: Settings,
+    *,
+    choice: Choice,
+    first: int,
+) -> list[tuple[Benchmark, Limits | None]]:
+    """Load one benchmark or several, all of their tasks or the first ones."""
+    each = members(names)
+    if len(each) > 1 and data is not None and not data.is_dir():
+        raise InputError(f"--data {data}: must be a folder, since several benchmarks are asked for")
+    loaded = [open_benchmark(one, data, timeout, memory, settings, choice=choice) for one in each]
+    return [(one.first(first) if first else one, limits) for one, limits in loaded]
 
 
 def limits_for(

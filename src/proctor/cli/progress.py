@@ -10,6 +10,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from proctor.completion import Completion
 from proctor.receipt import Receipt
 from proctor.verdict import Outcome
 
@@ -106,3 +107,40 @@ class Steps:
     def step(self) -> None:
         """Count one."""
         self._progress.advance(self._task)
+
+
+class Answers:
+    """A bar for a model that is asked: how many answers there are, and tokens a second."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+        self._task = self._progress.add_task("asking", total=None, rate="")
+        self._began = time.monotonic()
+        self._tokens = 0
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def begin(self, total: int, done: int) -> None:
+        """Learn how much there is to do."""
+        self._began = time.monotonic()
+        self._progress.update(self._task, total=total, completed=done)
+
+    def watch(self, completion: Completion) -> None:
+        """Count one answer."""
+        self._tokens += completion.completion_tokens or 0
+        rate = self._tokens / max(time.monotonic() - self._began, REDRAW_SECONDS)
+        self._progress.update(self._task, advance=1, rate=f"{rate:.0f} tokens/s")

@@ -4,27 +4,48 @@ from typing import Annotated
 
 import typer
 
+from proctor.cli import asking as a
 from proctor.cli import options as o
 from proctor.cli.finish import finish, finish_suite
+from proctor.evaluation import Plan
+from proctor.models import Given
+from proctor.models.generated import Generated
+from proctor.sandbox import Limits, Sandbox
+from proctor.settings import load_settings
+from proctor.task import Benchmark
 
 
 def run(
     benchmark: Annotated[
         str, typer.Argument(help="Benchmark by name, path of a tasks file, or several, as in a,b.")
     ],
-    model: Annotated[str, typer.Option(help="reference, wrong or recorded:FILE.")],
+    model: a.Model,
     *,
     data: o.Data = None,
     release: o.Release = None,
     start_date: o.StartDate = None,
     end_date: o.EndDate = None,
-    samples: Annotated[int, typer.Option(min=0, help="Take the first so many tasks; 0: all.")] = 0,
-    n_samples: Annotated[int, typer.Option(min=1, help="Completions of each task.")] = 1,
+    samples: o.FirstTasks = 0,
+    n_samples: a.NSamples = None,
+    temperature: a.Temperature = None,
+    top_p: a.TopP = None,
+    top_k: a.TopK = None,
+    max_tokens: a.MaxTokens = None,
+    preset: a.Preset = None,
+    prompt_strategy: a.PromptStrategy = None,
+    mbpp_prompt: a.MbppPrompt = None,
+    base_url: a.BaseUrl = None,
+    chat: a.Chat = None,
+    concurrency: a.Concurrency = None,
+    request_timeout: a.RequestTimeout = None,
+    batch: a.Batch = None,
+    device: a.Device = None,
     k: o.Ks = "",
     workers: o.Workers = 0,
     out: o.Out = None,
     fresh: o.Fresh = False,
     json: o.Json = False,
+    show: Annotated[int, typer.Option(min=0, help="Show so many receipts below.")] = 0,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     timeout: o.Timeout = None,
@@ -38,56 +59,65 @@ def run(
     preamble: o.PreambleMode = o.Preamble.none,
     no_reuse: o.NoReuse = False,
     partial: o.Partial = False,
-    seed: o.Seed = 0,
+    seed: a.Seed = 0,
 ) -> None:
     """Ask a model, judge its answers, print pass@k and its interval."""
-    from proctor.benchmarks.suites import members  # noqa: PLC0415
-    from proctor.completion import Sampling  # noqa: PLC0415
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.evaluation import Plan  # noqa: PLC0415
-    from proctor.models import open_model  # noqa: PLC0415
-    from proctor.sandbox import Sandbox  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
+    asking = a.Asking(
+        model=model,
+        seed=seed,
+        n_samples=n_samples,
+        temperature=temperature,
+        top_p=top_p,
+        top_k=top_k,
+        max_tokens=max_tokens,
+        preset=preset,
+        prompt_strategy=prompt_strategy,
+        mbpp_prompt=mbpp_prompt,
+        base_url=base_url,
+        chat=chat,
+        concurrency=concurrency,
+        request_timeout=request_timeout,
+        batch=batch,
+        device=device,
+    )
+    asking.check()
     settings = load_settings()
-    chosen = open_model(model)
     ks = o.parse_counts("--k", k)
+    walls = (sandbox, require, python, candidate_packages, settings)
+    choice = o.choose(release, start_date, end_date)
 
-    def plan_for(name: str) -> Plan:
-        choice = o.choose(release, start_date, end_date)
-        loaded, limits = o.open_benchmark(name, data, timeout, memory, settings, choice=choice)
-        if samples:
-            loaded = loaded.first(samples)
+    loaded = o.open_benchmarks(
+        benchmark, data, timeout, memory, settings, choice=choice, first=samples
+    )
+
+    def plan_for(one: Benchmark, limits: Limits | None, chosen: Given | Generated) -> Plan:
+        grading = o.grading(
+            workers=workers,
+            benchmark=one,
+            settings=settings,
+            extract=extract,
+            preamble=preamble,
+            no_reuse=no_reuse,
+            early_stop=early_stop,
+            compare=compare,
+            max_tests=max_tests,
+        )
         return Plan(
-            benchmark=loaded,
+            benchmark=one,
             model=chosen,
-            sampling=Sampling(n_samples=n_samples, seed=seed),
-            options=o.grading(
-                workers=workers,
-                benchmark=loaded,
-                settings=settings,
-                extract=extract,
-                preamble=preamble,
-                no_reuse=no_reuse,
-                early_stop=early_stop,
-                compare=compare,
-                max_tests=max_tests,
-            ),
+            sampling=asking.sampling(),
+            options=grading,
             limits=limits,
             partial=partial,
             ks=ks,
         )
 
     def open_walls(plan: Plan) -> Sandbox:
-        return o.sandbox_for(
-            sandbox, require, python, candidate_packages, settings, benchmark=plan.benchmark
-        )
+        return o.sandbox_for(*walls, benchmark=plan.benchmark)
 
-    names = members(benchmark)
-    if len(names) > 1 and data is not None and not data.is_dir():
-        raise InputError(f"--data {data}: must be a folder, since several benchmarks are asked for")
-    plans = [plan_for(name) for name in names]
-    if len(plans) == 1:
-        finish(plans[0], open_walls(plans[0]), out, fresh=fresh, json=json)
-    else:
-        finish_suite(benchmark, plans, open_walls, out, fresh=fresh, json=json)
+    with a.opened(asking, settings) as chosen:
+        plans = [plan_for(one, limits, chosen) for one, limits in loaded]
+        if len(plans) == 1:
+            finish(plans[0], open_walls(plans[0]), out, fresh=fresh, json=json, receipts=show)
+        else:
+            finish_suite(benchmark, plans, open_walls, out, fresh=fresh, json=json, receipts=show)

@@ -1,21 +1,21 @@
-"""Where completions come from: `reference`, `wrong`, `recorded:FILE`."""
+"""Where completions come from: given ones (`reference`, `wrong`, `recorded:FILE`), or asked for.
+
+`providers.py` has those that can be asked, `generated.py` asks them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from proctor.completion import Completion, Sampling
-from proctor.errors import InputError
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
 from proctor.models.wrong import Wrong
 from proctor.task import Benchmark
 
-KNOWN = ("reference", "wrong", "recorded:FILE")
 
-
-class Model(Protocol):
-    """Something that answers prompts."""
+class Given(Protocol):
+    """Completions that are there already, the same every time."""
 
     @property
     def name(self) -> str:
@@ -27,8 +27,8 @@ class Model(Protocol):
         ...
 
 
-def open_model(name: str) -> Model:
-    """Return the model that PROVIDER:NAME means."""
+def given(name: str) -> Given | None:
+    """Return the completions that PROVIDER:NAME means, None if they have to be asked for."""
     provider, _, rest = name.partition(":")
     if provider == "reference" and not rest:
         return Reference()
@@ -36,4 +36,4 @@ def open_model(name: str) -> Model:
         return Wrong()
     if provider == "recorded" and rest:
         return Recorded(Path(rest))
-    raise InputError(f"--model {name}: no such provider; known are {', '.join(KNOWN)}")
+    return None

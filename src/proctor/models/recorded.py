@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from proctor.completion import Completion, Sampling, StopReason
 from proctor.convert import read
 from proctor.lines import Line, brief, spelt_out
@@ -17,6 +19,17 @@ from proctor.task import Benchmark
 
 LENGTH = ("length", "max_tokens", "max_length")
 KNOWN = ("task_id", "whole", "stop", "finish_reason", "schema")
+
+
+class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of an answer beside its text, where the file says it in our words."""
+
+    prompt_sha256: str | None = None
+    seed: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float | None = None
+    used_gpu: bool | None = None
 
 
 class Sample(NamedTuple):
@@ -60,6 +73,7 @@ class Recorded:
         for sample in self.samples(benchmark):
             task_id = sample.task_id
             field, whole = self._field(sample.line, sample.row)
+            facts = _facts(sample.row)
             number = counts[task_id]
             counts[task_id] += 1
             yield Completion(
@@ -70,7 +84,8 @@ class Recorded:
                 whole=whole,
                 stop=_stop(sample.row),
                 model=self.name,
-                more={k: v for k, v in sample.row.items() if k != field and k not in KNOWN},
+                more=_more(sample.row, {field, *KNOWN, *facts}),
+                **facts,
             )
 
     def _field(self, line: Line, row: dict[str, Any]) -> tuple[str, bool]:
@@ -87,7 +102,25 @@ class Recorded:
         raise line.error("there is neither a field completion nor a field solution")
 
 
+def _facts(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a row says in our words; what only looks like it is kept as it is."""
+    try:
+        return msgspec.to_builtins(msgspec.convert(row, Facts))  # type: ignore[no-any-return]
+    except msgspec.ValidationError:
+        return {}
+
+
+def _more(row: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    """Return all other fields; what we wrote as `more` ourselves is among them."""
+    kept = {name: value for name, value in row.items() if name not in known}
+    if isinstance(kept.get("more"), dict):
+        kept |= kept.pop("more")
+    return kept
+
+
 def _stop(row: dict[str, Any]) -> StopReason:
+    if row.get("stop") == StopReason.ERROR:  # as we write it
+        return StopReason.ERROR
     said = row.get("stop", row.get("finish_reason"))
     return StopReason.LENGTH if said in LENGTH else StopReason.STOP
 

@@ -50,6 +50,9 @@ def _lines(summary: Summary) -> Iterator[str]:
         outcome = OUTCOMES[Bucket(bucket)] or "unscored"
         share = 100 * number / summary.samples
         yield f"    {outcome:<15} {bucket:<17} {number:>7}  {share:5.1f} %"
+    if summary.cut_off:
+        less = f", {summary.cut_off_passed} of which pass" if summary.cut_off_passed else ""
+        yield f"  {summary.cut_off} answers are cut off at --max-tokens{less}"
     yield ""
     judged = ", ".join(f"{number} {how}" for how, number in summary.judged.items())
     isolated = "isolated" if summary.isolated else "NOT ISOLATED"

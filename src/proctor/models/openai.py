@@ -1,0 +1,78 @@
+"""Models behind a server that speaks OpenAI's protocol: vLLM, SGLang, llama.cpp, Ollama, OpenAI."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proctor.completion import Completion, Request, Sampling
+from proctor.errors import NoAnswer, PassingNoAnswer
+from proctor.models.asking import ask_all
+from proctor.models.echo import Echo
+from proctor.models.endpoint import Endpoint, Serving
+from proctor.models.scoring import Scored, Traced
+from proctor.models.wording import body_of, completion_of, tokens_of
+
+OPENAI = "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
+
+
+class OpenAI:
+    """One model of one server, asked for chat or for plain continuation."""
+
+    def __init__(
+        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: Serving
+    ) -> None:
+        self.name = f"openai:{model}"
+        self.chat = chat is not False
+        self._model = model
+        self._strict = url is None  # OpenAI itself refuses what it does not know
+        self._at_once = how.at_once
+        headers = {} if key is None else {"authorization": f"Bearer {key}"}
+        self._endpoint = Endpoint(url or OPENAI, headers, KEY, how)
+
+    def answer(
+        self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
+    ) -> Iterator[Completion]:
+        """Answer requests, many at once, in the order in which answers come."""
+        return ask_all(
+            lambda request: self._ask(request, sampling),
+            requests,
+            model=self.name,
+            at_once=self._at_once,
+            stop=stop,
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._endpoint.close()
+
+    def score(self, text: str, context: int) -> Scored:
+        """Say how likely a text is, if the server tells that of prompts."""
+        return Echo(self.name, self._model, self._endpoint).score(text, context)
+
+    def trace(self, request: Request, sampling: Sampling) -> Traced:
+        """Answer one request and say how likely every token was, if the server tells that."""
+        try:
+            return self._trace(request, sampling, {"logprobs": True if self.chat else 1})
+        except PassingNoAnswer:
+            raise
+        except NoAnswer:  # some models refuse to be asked for that
+            return self._trace(request, sampling, {})
+
+    def _ask(self, request: Request, sampling: Sampling) -> Completion:
+        return self._trace(request, sampling, {}).completion
+
+    def _trace(self, request: Request, sampling: Sampling, more: Mapping[str, Any]) -> Traced:
+        body = {"model": self._model, **body_of(request, sampling, chat=self.chat), **more}
+        if self._strict:
+            del body["top_k"]
+            body["max_completion_tokens"] = body.pop("max_tokens")
+        path = "/chat/completions" if self.chat else "/completions"
+        begin = time.monotonic()
+
+        def read(said: dict[str, Any]) -> Traced:
+            completion = completion_of(request, said, self.name, time.monotonic() - begin)
+            return Traced(completion, tokens_of(said))
+
+        return self._endpoint.post(path, body, read)

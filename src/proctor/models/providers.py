@@ -1,0 +1,163 @@
+"""Models that can be asked: PROVIDER:NAME, or the path of weights.
+
+    openai:NAME              any server that speaks OpenAI's protocol
+    anthropic:NAME           Anthropic's
+    llama:PATH or smollm2    a GGUF file, by llama.cpp in this process
+    transformers:PATH        a checkpoint, by transformers in this process
+    command:PROGRAM …        any program that reads and writes JSON lines
+
+Others are found by the entry points `proctor.models`: a function that takes NAME and `Asked` and
+returns a `Provider`.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from proctor.completion import Completion, Request, Sampling
+from proctor.errors import InputError
+
+GROUP = "proctor.models"
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user wants of a model, beside its name."""
+
+    url: str | None = None
+    """Address of the server, for models that have one."""
+    key: str | None = None
+    """What the server knows us by; it appears nowhere else."""
+    chat: bool | None = None
+    """Chat, or go on with a text; None leaves that to the model."""
+    at_once: int | None = None
+    """Requests under way, or the size of a batch."""
+    request_seconds: float = 600.0
+    batch: bool = True
+    """Load the model once for all prompts."""
+    device: str | None = None
+
+
+class Provider(Protocol):
+    """Something that answers prompts."""
+
+    name: str
+    """What manifests call it."""
+    chat: bool
+    """Whether it wants turns rather than a text to go on with."""
+
+    def answer(
+        self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
+    ) -> Iterator[Completion]:
+        """Answer requests as they come, in any order; when `stop` is set begin no new one."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+Maker = Callable[[str, Asked], Provider]
+
+
+def _openai(name: str, asked: Asked) -> Provider:
+    from proctor.models.endpoint import Serving  # noqa: PLC0415  heavy, as are all of these
+    from proctor.models.openai import OpenAI  # noqa: PLC0415
+
+    how = Serving(asked.at_once or Serving().at_once, asked.request_seconds)
+    return OpenAI(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
+
+
+def _anthropic(name: str, asked: Asked) -> Provider:
+    from proctor.models.anthropic import Anthropic  # noqa: PLC0415
+    from proctor.models.endpoint import Serving  # noqa: PLC0415
+
+    how = Serving(asked.at_once or Serving().at_once, asked.request_seconds)
+    return Anthropic(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
+
+
+def _llama(name: str, asked: Asked) -> Provider:
+    from proctor.models.llama import Llama, find_weights  # noqa: PLC0415
+
+    return Llama(find_weights(name), chat=asked.chat, at_once=asked.at_once)
+
+
+def _transformers(name: str, asked: Asked) -> Provider:
+    from proctor.models.transformers import Transformers  # noqa: PLC0415
+
+    return Transformers(Path(name), chat=asked.chat, batch_size=asked.at_once, device=asked.device)
+
+
+def _command(name: str, asked: Asked) -> Provider:
+    from proctor.models.command import Command  # noqa: PLC0415
+
+    return Command(name, chat=asked.chat, batch=asked.batch)
+
+
+PROVIDERS: dict[str, Maker] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "llama": _llama,
+    "transformers": _transformers,
+    "command": _command,
+}
+EXTRAS = {
+    "openai": "models",
+    "anthropic": "models",
+    "llama": "llama",
+    "transformers": "transformers",
+}
+"""What has to be installed with Proctor."""
+
+KNOWN = ("reference", "wrong", "recorded:FILE", *(f"{name}:NAME" for name in PROVIDERS))
+
+
+def open_provider(name: str, asked: Asked) -> Provider:
+    """Return what PROVIDER:NAME or a path means."""
+    provider, rest = provider_of(name)
+    maker = PROVIDERS.get(provider) or _plugged_in(provider)
+    if maker is None:
+        raise _unknown(name)
+    try:
+        return maker(rest, asked)
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get(provider)
+        if extra is None:
+            raise
+        raise InputError(
+            f"--model {name}: {error.name} is not installed; "
+            f"`pip install 'proctor[{extra}]'` brings all that is needed"
+        ) from None
+
+
+def provider_of(name: str) -> tuple[str, str]:
+    """Return which provider is meant, known or not, and what it is told."""
+    provider, colon, rest = name.partition(":")
+    if not colon:
+        provider, rest = _recognise(name), name
+    if not provider or not rest:
+        raise _unknown(name)
+    return provider, rest
+
+
+def _unknown(name: str) -> InputError:
+    if "/" in name and ":" not in name:
+        return InputError(f"--model {name}: neither a .gguf file nor a folder with config.json")
+    return InputError(f"--model {name}: no such provider; known are {', '.join(KNOWN)}")
+
+
+def _recognise(path: str) -> str:
+    """Say what a bare path is: a GGUF file, or a folder with a checkpoint."""
+    if path.endswith(".gguf"):
+        return "llama"
+    return "transformers" if (Path(path) / "config.json").is_file() else ""
+
+
+def _plugged_in(provider: str) -> Maker | None:
+    for point in metadata.entry_points(group=GROUP, name=provider):
+        maker: Maker = point.load()
+        return maker
+    return None
