@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from proctor.benchmarks import load
+from proctor.prompt import render
 from proctor.receipt import Manifest, Receipt
 from proctor.sandbox import Limits
 from proctor.viewer.questions import Question, Questions
@@ -32,13 +33,30 @@ def ask(
 ) -> Question | str:
     digest = load(str(tasks)).tasks[0].sha256
     made = receipt(**{"task_sha256": digest, "limits": Limits(), **changes})
-    return Questions().find(manifest(source=str(tasks), benchmark="tasks"), made)
+    return Questions().find(manifest(source=str(tasks), benchmark="tasks"), made, None)
 
 
 def test_the_prompt(
     manifest: Callable[..., Manifest], receipt: Callable[..., Receipt], tasks: Path
 ) -> None:
-    assert ask(manifest, receipt, tasks) == Question("def f(x):\n", "f")
+    assert ask(manifest, receipt, tasks) == Question("def f(x):\n", exact=False)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "chat"), [("standard", False), ("scot", True), ("few-shot", True)]
+)
+def test_exactly_what_the_model_was_shown(
+    manifest: Callable[..., Manifest],
+    receipt: Callable[..., Receipt],
+    tasks: Path,
+    strategy: str,
+    chat: bool,
+) -> None:
+    task = load(str(tasks)).tasks[0]
+    prompt = render(task, strategy, chat=chat)
+    said = manifest(source=str(tasks), benchmark="tasks", strategy=strategy)
+    made = receipt(task_sha256=task.sha256)
+    assert Questions().find(said, made, prompt.sha256) == Question(prompt.text, exact=True)
 
 
 def test_a_benchmark_by_name(
@@ -47,7 +65,7 @@ def test_a_benchmark_by_name(
     basics = load("basics")
     task = basics.tasks[0]
     said = manifest(source=basics.source, benchmark="basics")
-    found = Questions().find(said, receipt(task_id=task.task_id, task_sha256=task.sha256))
+    found = Questions().find(said, receipt(task_id=task.task_id, task_sha256=task.sha256), None)
     assert isinstance(found, Question)
     assert found.prompt == task.prompt
 
@@ -89,7 +107,7 @@ def test_no_such_file_a_pipe_or_nonsense(
     (tmp_path / "nonsense").write_text("{")
     for number, name in enumerate(("none", "pipe", "nonsense", "", "a\0b")):
         said = manifest(source=str(tmp_path / name), benchmark_sha256=str(number))
-        assert isinstance(Questions().find(said, receipt()), str)
+        assert isinstance(Questions().find(said, receipt(), None), str)
 
 
 def test_a_file_that_is_too_large(
@@ -99,4 +117,4 @@ def test_a_file_that_is_too_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("proctor.viewer.questions.MOST_BYTES", 10)
-    assert "too large" in str(Questions().find(manifest(source=str(tasks)), receipt()))
+    assert "too large" in str(Questions().find(manifest(source=str(tasks)), receipt(), None))

@@ -1,14 +1,15 @@
 """What a task asked, where that can still be found: a run holds its digest, not its text."""
 
 import threading
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import msgspec
 
 from proctor.benchmarks import TABLE, load
-from proctor.errors import ProctorError
-from proctor.prompt import render
+from proctor.errors import InputError, ProctorError
+from proctor.prompt import Shown, Strategy, render
 from proctor.receipt import Manifest, Receipt
 from proctor.task import Benchmark, Task
 
@@ -21,7 +22,8 @@ class Question(NamedTuple):
     """A task as the run had it."""
 
     prompt: str
-    entry_point: str
+    exact: bool
+    """Whether the model is known to have been shown exactly this; else it is the task's text."""
 
 
 class Questions:
@@ -31,8 +33,8 @@ class Questions:
         self._known: dict[str, Benchmark | str] = {}
         self._lock = threading.Lock()
 
-    def find(self, manifest: Manifest, receipt: Receipt) -> Question | str:
-        """Return what was asked, or why that is not known."""
+    def find(self, manifest: Manifest, receipt: Receipt, asked: str | None) -> Question | str:
+        """Return what was asked, or why that is not known; `asked` is the prompt's digest."""
         with self._lock:
             benchmark = self._known.get(manifest.benchmark_sha256)
             if benchmark is None:
@@ -46,7 +48,7 @@ class Questions:
             task = benchmark.finder()(receipt.task_id)
         if not _is_same(task, receipt):
             return f"the task in {manifest.source} is not the one that was judged"
-        return Question(render(task).text, task.entry_point or "")
+        return _prompt(task, manifest, asked)
 
 
 def _load(manifest: Manifest) -> Benchmark | str:
@@ -61,6 +63,20 @@ def _load(manifest: Manifest) -> Benchmark | str:
         return load(str(path))
     except (ProctorError, OSError, ValueError) as error:
         return str(error)
+
+
+def _prompt(task: Task, manifest: Manifest, asked: str | None) -> Question:
+    """Show the task in every way that a model may be shown one, until the digest agrees."""
+    for strategy, chat, shown in product(get_args(Strategy), (False, True), get_args(Shown)):
+        if asked is None or strategy != manifest.strategy:
+            continue
+        try:
+            prompt = render(task, strategy, chat=chat, shown=shown)
+        except InputError:  # not for models of this kind
+            continue
+        if prompt.sha256 == asked:
+            return Question(prompt.text, exact=True)
+    return Question(task.prompt, exact=False)
 
 
 def _is_same(task: Task, receipt: Receipt) -> bool:

@@ -34,7 +34,9 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
         receipt=receipt,
         completion=completion,
         answer=shown(completion.completion, MOST_TEXT) if completion else None,
-        question=site.questions.find(opened.manifest, receipt),
+        question=site.questions.find(
+            opened.manifest, receipt, completion.prompt_sha256 if completion else None
+        ),
         code=coloured(code.text, receipt.language),
         code_left_out=code.left_out,
         tests=receipt.tests[:MOST_TESTS],
