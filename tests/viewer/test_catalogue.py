@@ -78,6 +78,19 @@ def test_a_run_whose_manifest_is_none(make_run: Make, status: Callable[[str], St
     assert "is not the manifest of a run" in found.reason
 
 
+def test_our_own_trouble_is_not_the_run_s(make_run: Make, runs: Path, cache: Path) -> None:
+    make_run("m", {"a": [P]})
+    catalogue = Catalogue(runs, cache)
+    run = catalogue.run("m")
+    manifest = catalogue.status(run, 10.0).manifest
+    assert manifest is not None
+    catalogue.index(run, manifest)._database.execute("PRAGMA query_only = 1")
+    make_run("m", {"a": [P, P]}, samples=manifest.samples)
+    found = catalogue.status(run, 10.0)
+    assert found.standing is Standing.UNREADABLE
+    assert "cannot be kept" in found.reason
+
+
 def test_a_report_that_does_not_go_with_the_receipts_is_not_believed(
     make_run: Make, status: Callable[[str], Status]
 ) -> None:

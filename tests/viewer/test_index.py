@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.errors import HostError
 from proctor.lines import encode
 from proctor.receipt import Receipt
 from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS
@@ -178,6 +179,7 @@ def test_a_run_that_is_another_is_read_anew(
         (b"[" * 100_000, ""),
         (_line("a", 0, P)[:-1], "sample 0 of 'a' has a line already"),
         (_line("a", 1000, P)[:-1], "the run has no sample 1000 of 'a'"),
+        (_line("x" * 5000, 0, P)[:-1], "task_id is longer than 4096 characters"),
         (_line("a", -1, P)[:-1], "the run has no sample -1 of 'a'"),
         (_line("a", 5, P)[:-1].replace(b'"passed"', b'"crash"'), "does not go with"),
     ],
@@ -266,3 +268,12 @@ def test_wal_lets_others_read(make_run: Make, opened: Callable[..., Index], cach
     opened(make_run("one", {"a": [P]})).update()
     (file,) = cache.glob("*.sqlite")
     assert sqlite3.connect(file).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_an_index_that_gives_out_is_no_fault_of_the_run(
+    make_run: Make, opened: Callable[..., Index]
+) -> None:
+    index = opened(make_run("one", {"a": [P]}))
+    index._database.execute("PRAGMA query_only = 1")
+    with pytest.raises(HostError, match=r"the index of .* cannot be kept"):
+        index.update()

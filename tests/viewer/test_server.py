@@ -255,6 +255,15 @@ def test_the_matrix_is_small(make_run: Make, ask: Callable[..., Answer]) -> None
     assert found["rows"][0] == ["t100", "ab"]
 
 
+def test_long_texts_are_cut(make_run: Make, ask: Callable[..., Answer]) -> None:
+    changes = dict.fromkeys(("detail", "stderr", "stdout", "code", "toolchain"), "x" * 1_000_000)
+    make_run("one", {"a": [P]}, changes=changes, model="m" * 1_000_000)
+    for page in (ask("/"), ask("/run", run="one"), ask("/sample", run="one", task="a", sample=0)):
+        assert page.status == 200
+        assert len(page.text) < 1_000_000
+        assert "more characters" in page.text
+
+
 def test_a_defect_is_a_page_and_a_trace(
     make_run: Make,
     ask: Callable[..., Answer],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from proctor.errors import InputError, ProctorError
+from proctor.errors import HostError, InputError, ProctorError
 from proctor.history import find_runs
 from proctor.lines import read_whole, spelt_out
 from proctor.receipt import Manifest
@@ -41,10 +41,12 @@ class Standing(StrEnum):
     """Nobody knows yet: its files are being read."""
     RUNNING = "running"
     INTERRUPTED = "interrupted"
+    UNREADABLE = "unreadable"
+    """Nobody knows: this machine does not let us read it."""
     CORRUPT = "corrupt"
 
 
-UNSETTLED = (Standing.READING, Standing.RUNNING, Standing.INTERRUPTED)
+UNSETTLED = (Standing.READING, Standing.RUNNING, Standing.INTERRUPTED, Standing.UNREADABLE)
 """These may change though no file does."""
 Facts = tuple[tuple[int, int], ...]
 
@@ -164,7 +166,9 @@ class Catalogue:
             index = self.index(run, manifest)
             progress = index.update(seconds)
         except ProctorError as error:
-            return Status(run=run, standing=Standing.CORRUPT, reason=str(error))
+            ours = isinstance(error, HostError) or isinstance(error.__cause__, OSError)
+            standing = Standing.UNREADABLE if ours else Standing.CORRUPT
+            return Status(run=run, standing=standing, reason=str(error))
         if not progress.settled and index not in self._waiting:
             self._waiting.add(index)
             self._behind.put(index)

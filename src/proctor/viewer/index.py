@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from proctor.errors import InputError, boundary
+from proctor.errors import HostError, InputError, boundary
 from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS
 from proctor.viewer.intake import BUCKETS, Intake, Reading
 from proctor.viewer.lookup import Lookup
@@ -87,7 +87,7 @@ class Index:
     def update(self, seconds: float = float("inf")) -> Progress:
         """Read on for about so long, and say how far that went."""
         until = time.monotonic() + seconds
-        with self._lock:
+        with self._lock, _keeping(self._run):
             self._state = self._load()
             if self._state.manifest != self._manifest():
                 self._start_over()
@@ -183,6 +183,15 @@ class Index:
             reading.size, reading.touched = now
             reading.seal = _seal(file, reading.end)
             self._write_note(STATE, msgspec.json.encode(self._state))
+
+
+@contextmanager
+def _keeping(run: Path) -> Iterator[None]:
+    """Say so if the index itself gives out, which is no fault of the run."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise HostError(f"the index of {run} cannot be kept: {error}") from error
 
 
 def _size(path: Path) -> int:

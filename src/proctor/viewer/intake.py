@@ -23,6 +23,7 @@ MOST_COLUMNS = 1000
 SLICE = 2000
 """Lines read in one transaction."""
 SHOWN_DAMAGE = 20
+LONGEST_NAME = 4096
 SKIPPED = 1 << 20
 
 
@@ -104,6 +105,8 @@ class Intake:
         most = self._samples if self._receipts else MAX_SAMPLES
         if not 0 <= record.sample < most:
             return f"the run has no sample {record.sample} of {brief(record.task_id)}"
+        if len(record.task_id) > LONGEST_NAME:
+            return f"task_id is longer than {LONGEST_NAME} characters, too long to be shown"
         task = self._task(record.task_id)
         place = [task.key, record.sample, start, len(text)]
         if self._receipts:

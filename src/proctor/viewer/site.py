@@ -23,6 +23,7 @@ READ_SECONDS = 0.4
 """How long a page reads on before it shows what there is."""
 FIGURE_SECONDS = 0.15
 """How long it waits for figures that it has none of yet."""
+LONGEST_TEXT = 64 << 10
 KIB = 1024
 EXPORT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'"
@@ -60,6 +61,7 @@ class Site:
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
             undefined=StrictUndefined,
+            finalize=_bounded,
             trim_blocks=True,
             lstrip_blocks=True,
         )
@@ -113,6 +115,13 @@ class Site:
         if not curve.points:
             return Score(None, curve.note)
         return Score(curve.points[0].estimate, "", not complete)
+
+
+def _bounded(value: Any) -> Any:
+    """Cut a text that has no business to be so long; what is HTML already was bounded before."""
+    if isinstance(value, str) and len(value) > LONGEST_TEXT and not hasattr(value, "__html__"):
+        return f"{value[:LONGEST_TEXT]}… ({len(value) - LONGEST_TEXT} more characters)"
+    return value
 
 
 def word(outcome: Outcome | None) -> str:
