@@ -215,6 +215,29 @@ def test_a_new_run_comes_into_the_list(make_run: Make, served: str, watched: Any
     expect(page.locator("#runs tbody tr")).to_have_count(2)
 
 
+def test_a_server_that_is_gone_is_told(make_run: Make, site: Any, browser: Browser) -> None:
+    import threading
+
+    import uvicorn
+
+    from proctor.viewer.server import application, listen
+
+    make_run("one", {"a": [P]})
+    page = browser.new_page()
+    with listen(0) as place:
+        server = uvicorn.Server(
+            uvicorn.Config(application(site), log_level="error", lifespan="off")
+        )
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+        thread.start()
+        page.goto(f"http://127.0.0.1:{place.getsockname()[1]}/")
+        expect(page.locator("main.lost")).to_have_count(0)
+        server.should_exit = True
+        thread.join()
+    expect(page.locator("main.lost")).to_have_count(1, timeout=15_000)
+    page.close()
+
+
 def background(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 

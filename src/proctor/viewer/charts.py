@@ -46,11 +46,11 @@ def curve(points: Sequence[Point], width: int = 560, height: int = 240) -> Chart
     """Draw pass@k over k, k on a logarithmic axis."""
     if not points:
         return None
-    widest = math.log(max(point.k for point in points)) or 1.0
+    widest = math.log(max(point.k for point in points))
     span, rise = width - LEFT - RIGHT, height - TOP - BOTTOM
 
     def across(k: int) -> float:
-        return round(LEFT + span * math.log(k) / widest, 1)
+        return round(LEFT + span * (math.log(k) / widest if widest else 0.5), 1)
 
     def up(share: float) -> float:
         return round(TOP + rise * (1 - share), 1)

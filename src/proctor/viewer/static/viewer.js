@@ -292,9 +292,10 @@ async function watch() {
   const page = new URL(location.href);
   const run = page.pathname === "/run" ? page.searchParams.get("run") : "";
   try {
-    if (page.pathname === "/compare" || (await newest(run)) !== version) await refresh();
+    if (!document.hidden && (page.pathname === "/compare" || (await newest(run)) !== version)) await refresh();
+    find("main").classList.remove("lost");
   } catch {
-    find("main").classList.add("lost");  // the server is gone; try again when it is back
+    find("main").classList.add("lost");  // the server is gone; it is asked again, it may come back
   }
   setTimeout(watch, LIVE_SECONDS * 1000);
 }
