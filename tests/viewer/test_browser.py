@@ -111,8 +111,15 @@ def test_two_runs_are_compared(served: str, watched: Any) -> None:
     expect(page.locator("h1")).to_contain_text("8 tasks in common")
     expect(page.get_by_text("-50.0 points")).to_be_visible()
     expect(page.get_by_text("Worse on 8")).to_be_visible()
-    page.locator(".flips a").last.click()
-    expect(page.locator("h1")).to_contain_text("t/7")
+    page.get_by_role("link", name="side by side").last.click()
+    expect(page.locator("h1")).to_have_text("t/7")
+    expect(page.locator(".heads")).to_contain_text("y/fair")
+    expect(page.locator(".heads")).to_contain_text("x/bad")
+    page.locator("select[name=other]").select_option("1")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator(".diff .changed .right")).to_have_text("    return x + 1")
+    page.locator(".heads a").last.click()
+    expect(page).to_have_title("t/7 · sample 1 · Proctor")
 
 
 def test_a_matrix_of_many_tasks(make_run: Make, served: str, watched: Any) -> None:

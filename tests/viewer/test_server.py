@@ -255,6 +255,19 @@ def test_the_matrix_is_small(make_run: Make, ask: Callable[..., Answer]) -> None
     assert found["rows"][0] == ["t100", "ab"]
 
 
+def test_a_folder_whose_name_is_no_text(
+    make_run: Make, runs: Path, ask: Callable[..., Answer]
+) -> None:
+    import os
+
+    make_run("one", {"a": [P]})
+    (runs / "one").rename(runs / os.fsdecode(b"\xff<b>"))
+    assert ask("/").status == 200
+    link = re.search(r'href="(/run[^"]*)"', ask("/").text)
+    assert link is not None
+    assert ask(unescape(link[1])).status == 200
+
+
 def test_long_texts_are_cut(make_run: Make, ask: Callable[..., Answer]) -> None:
     changes = dict.fromkeys(("detail", "stderr", "stdout", "code", "toolchain"), "x" * 1_000_000)
     make_run("one", {"a": [P]}, changes=changes, model="m" * 1_000_000)

@@ -110,10 +110,8 @@ class Catalogue:
             if time.monotonic() - self._looked > FRESH_SECONDS:
                 found = list(islice(find_runs(self.folder), MOST_RUNS + 1))
                 self.cut = len(found) > MOST_RUNS
-                names = {
-                    path.relative_to(self.folder).as_posix(): path for path in found[:MOST_RUNS]
-                }
-                self._runs = {name: Run(name, path) for name, path in names.items()}
+                runs = (Run(_name(path, self.folder), path) for path in found[:MOST_RUNS])
+                self._runs = {run.name: run for run in runs}
                 self._looked = time.monotonic()
             return self._runs
 
@@ -212,7 +210,8 @@ def _standing(
 
 def _name(path: Path, folder: Path) -> str:
     """Name a run by its path; bytes that are no text are spelt out."""
-    return str(spelt_out(path.relative_to(folder).as_posix()))
+    below = path.relative_to(folder).as_posix()
+    return str(spelt_out(below if below != "." else path.resolve().name))
 
 
 def _facts(path: Path) -> Facts:

@@ -71,9 +71,9 @@ class Files:
         """See Links."""
         return self._samples.get((run, task, sample))
 
-    def diff(self, run: str, task: str, sample: int, other: int) -> str | None:
+    def diff(self, run: str, task: str, sample: int, other: int, against: str = "") -> str | None:
         """See Links; there are too many pairs."""
-        del run, task, sample, other
+        del run, task, sample, other, against
         return None
 
     def compare(self, runs: Sequence[str]) -> str | None:

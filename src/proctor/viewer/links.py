@@ -37,8 +37,8 @@ class Links(Protocol):
         """One sample."""
         ...
 
-    def diff(self, run: str, task: str, sample: int, other: int) -> str | None:
-        """Two samples of one task side by side."""
+    def diff(self, run: str, task: str, sample: int, other: int, against: str = "") -> str | None:
+        """Two samples of one task side by side, the other one of the run `against` if named."""
         ...
 
     def compare(self, runs: Sequence[str]) -> str | None:
@@ -69,9 +69,10 @@ class Served:
         """See Links."""
         return _address("/sample", {"run": run, "task": task, "sample": sample})
 
-    def diff(self, run: str, task: str, sample: int, other: int) -> str | None:
+    def diff(self, run: str, task: str, sample: int, other: int, against: str = "") -> str | None:
         """See Links."""
-        return _address("/diff", {"run": run, "task": task, "sample": sample, "other": other})
+        query = {"run": run, "task": task, "sample": str(sample), "other": str(other)}
+        return _address("/diff", {**query, "against": against})
 
     def compare(self, runs: Sequence[str]) -> str | None:
         """See Links."""

@@ -135,7 +135,8 @@ def _pages(site: Site) -> list[Any]:
     def two_samples(request: Request[Any, Any, Any]) -> Response[str]:
         ask = _Query(request)
         numbers = ask.number("sample"), ask.number("other")
-        return _html(sample.diff(site, ask.text("run"), ask.text("task"), *numbers))
+        run, task, against = ask.text("run"), ask.text("task"), ask.text("against", "")
+        return _html(sample.diff(site, run, task, numbers, against))
 
     @get("/compare", sync_to_thread=True)
     def several_runs(request: Request[Any, Any, Any]) -> Response[str]:

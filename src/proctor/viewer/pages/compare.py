@@ -28,6 +28,8 @@ class Flip(NamedTuple):
     task: str
     first: End
     second: End
+    diff: str | None
+    """Where the first sample of each run stands beside that of the other."""
 
 
 class Shown(NamedTuple):
@@ -76,12 +78,15 @@ def _shown(site: Site, runs: Sequence[Opened], made: Comparisons) -> list[Shown]
 
 
 def _flip(site: Site, sides: Sequence[Opened], task: str) -> Flip:
-    ends = []
-    for side in sides:
-        row = side.index.lookup.task(task)
-        said, address = "none", None
-        if row is not None:
-            said = f"{row.passed} / {row.n - row.unscored}"
-            address = site.links.sample(side.status.run.name, task, row.first or 0)
-        ends.append(End(said, address))
-    return Flip(task, *ends)
+    (one, first), (other, second) = (_end(site, side, task) for side in sides)
+    names = [side.status.run.name for side in sides]
+    return Flip(task, one, other, site.links.diff(names[0], task, first, second, names[1]))
+
+
+def _end(site: Site, side: Opened, task: str) -> tuple[End, int]:
+    """Return what a run made of a task, and the number of its first sample."""
+    row = side.index.lookup.task(task)
+    if row is None or row.first is None:
+        return End("none", None), 0
+    address = site.links.sample(side.status.run.name, task, row.first)
+    return End(f"{row.passed} / {row.n - row.unscored}", address), row.first

@@ -1,5 +1,8 @@
 """One sample and all that is known about it; or two samples of a task side by side."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import msgspec
 
 from proctor.completion import Completion
@@ -47,19 +50,33 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
     )
 
 
-def diff(site: Site, name: str, task: str, sample: int, other: int) -> str:
-    """Return the page of two samples side by side."""
-    opened = site.open(name)
-    left, right = (_receipt(opened, task, number) for number in (sample, other))
+class Side(NamedTuple):
+    """One of two samples."""
+
+    run: str
+    receipt: Receipt
+    siblings: Sequence[Found]
+    """What else could stand here."""
+
+
+def diff(site: Site, name: str, task: str, numbers: tuple[int, int], against: str) -> str:
+    """Return the page of two samples of a task side by side, of one run or of two."""
+    left, right = (
+        _side(site.open(run), task, number)
+        for run, number in zip((name, against or name), numbers, strict=True)
+    )
     return site.render(
         "diff.html",
-        title=f"{task} · samples {sample} and {other}",
-        status=opened.status,
-        manifest=opened.manifest,
+        title=f"{task} · samples {left.receipt.sample} and {right.receipt.sample}",
+        task=task,
         sides=[left, right],
-        rows=side_by_side(left[1].code, right[1].code),
-        siblings=opened.index.lookup.of_task(task, 0, SIBLINGS),
+        rows=side_by_side(left.receipt.code, right.receipt.code),
     )
+
+
+def _side(opened: Opened, task: str, number: int) -> Side:
+    siblings = opened.index.lookup.of_task(task, 0, SIBLINGS)
+    return Side(opened.status.run.name, _receipt(opened, task, number)[1], siblings)
 
 
 def _receipt(opened: Opened, task: str, sample: int) -> tuple[Found, Receipt]:
