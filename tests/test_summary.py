@@ -9,6 +9,7 @@ import pytest
 from proctor.errors import InputError
 from proctor.lines import encode
 from proctor.receipt import Manifest, Receipt
+from proctor.report import text
 from proctor.store import MANIFEST, RECEIPTS, pretty
 from proctor.summary import Summary, check_ks, summarize
 from proctor.verdict import OUTCOMES, Bucket, Outcome
@@ -67,6 +68,13 @@ def test_unscored_samples_are_no_failures(run: Callable[..., Path]) -> None:
     one = summary.pass_at_k["1"]
     assert (one.value, one.tasks, one.samples, one.unscored, one.left_out) == (1.0, 1, 1, 3, 1)
     assert (summary.degraded, summary.complete) == (True, True)
+
+
+def test_why_samples_are_unscored(run: Callable[..., Path]) -> None:
+    summary = summarize(run([("a", 0, P), ("a", 1, H), ("b", 0, H), ("c", 0, Bucket.BENCHMARK)]))
+    assert summary.missing == {"it is harness": 2}
+    assert summary.unfit == {"c": "it is benchmark"}
+    assert "    2 samples: it is harness\n" in text.render(summary)
 
 
 def test_by_default_k_is_what_all_tasks_allow(run: Callable[..., Path]) -> None:

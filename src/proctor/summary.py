@@ -61,6 +61,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Those of them that passed nevertheless."""
     unfit: dict[str, str] = {}
     """Tasks that nothing can be judged by, the first ones, and why."""
+    missing: dict[str, int] = {}
+    """Why other samples are unscored, the first reasons, and how many samples each."""
     pass_at_k: dict[str, Estimate]
     groups: dict[str, Part] = {}
     """The same for parts of the tests, as `base` and `base+plus`, where there are any."""
@@ -117,14 +119,18 @@ def summarize(
     judged: Counter[str] = Counter()
     cut_off: Counter[Bucket] = Counter()
     unfit: dict[str, str] = {}
+    missing: Counter[str] = Counter()
     counts: Counts = {}
     parts: dict[str, Counts] = {}
     for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
         judged[brief.judged] += 1
         cut_off[brief.bucket] += brief.stop is StopReason.LENGTH
-        if brief.bucket is Bucket.BENCHMARK and len(unfit) < SHOWN_UNFIT:
-            unfit[brief.task_id] = brief.detail
+        if brief.bucket is Bucket.BENCHMARK:
+            if len(unfit) < SHOWN_UNFIT:
+                unfit[brief.task_id] = brief.detail
+        elif brief.outcome is None and (brief.detail in missing or len(missing) < SHOWN_UNFIT):
+            missing[brief.detail] += 1
         _count(counts, brief.task_id, brief.outcome)
         for name, outcome in _outcomes(brief):
             _count(parts.setdefault(name, {}), brief.task_id, outcome)
@@ -149,6 +155,7 @@ def summarize(
         cut_off=cut_off.total(),
         cut_off_passed=cut_off[Bucket.PASSED],
         unfit=unfit,
+        missing=dict(missing),
         pass_at_k=pass_at_k,
         groups={name: _part(_tallies(part), pass_at_k, seed) for name, part in parts.items()},
         complete=samples == manifest.samples,

@@ -11,7 +11,7 @@ from proctor.report.sections import Section, sections
 from proctor.report.text import safe
 from proctor.summary import Summary
 
-IN_SUMMARY = ("Scores", "Outcomes", "Tasks that cannot be judged here")
+IN_SUMMARY = ("Scores", "Outcomes", "Tasks that cannot be judged here", "Samples that are unscored")
 """What a summary shows already."""
 WIDEST = 60
 

@@ -29,6 +29,7 @@ def sections(summary: Summary, details: Details) -> list[Section]:
         _exceptions(details),
         _slowest(details),
         _unfit(summary),
+        _missing(summary),
         _circumstances(summary, details),
     )
     return [section for section in every if section.rows]
@@ -87,6 +88,11 @@ def _slowest(details: Details) -> Section:
 def _unfit(summary: Summary) -> Section:
     rows = list(summary.unfit.items())
     return Section(title="Tasks that cannot be judged here", columns=("task", "why"), rows=rows)
+
+
+def _missing(summary: Summary) -> Section:
+    rows = [(why, str(count)) for why, count in summary.missing.items()]
+    return Section(title="Samples that are unscored", columns=("why", "samples"), rows=rows)
 
 
 def _circumstances(summary: Summary, details: Details) -> Section:

@@ -61,6 +61,8 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield f"  DEGRADED: {'; '.join(reasons(summary))}"
         for task_id, why in summary.unfit.items():
             yield f"    {safe(task_id)}: {safe(why)}"
+        for why, count in summary.missing.items():
+            yield f"    {count} samples: {safe(why)}"
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
     yield f"  {safe(summary.run_dir)}"

@@ -24,9 +24,8 @@ DEFAULT = ("numpy",)
 
 def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]:
     """Return what of the site folders belongs to packages: names at the top, and their paths."""
-    installed = {plain(dist.name): dist for dist in distributions(path=list(sites))}
     found: dict[str, str] = {}
-    for dist in _closure(names, installed):
+    for dist in _closure(names, sites):
         for file in dist.files or ():
             top = file.parts[0]
             path = Path(str(dist.locate_file(top)))
@@ -37,18 +36,22 @@ def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]
 
 def with_versions(names: Sequence[str], sites: Sequence[str]) -> list[str]:
     """Return packages as `name==version`."""
-    installed = {plain(dist.name): dist.version for dist in distributions(path=list(sites))}
-    return [f"{name}=={installed[plain(name)]}" for name in names]
+    found = ((name, _find(name, sites)) for name in names)
+    return [f"{name}=={dist.version}" for name, dist in found if dist is not None]
 
 
 def default_packages(sites: Sequence[str], wished: Sequence[str] = ()) -> list[str]:
     """Return those of the default packages, and of those wished for, that are installed."""
-    installed = {plain(dist.name) for dist in distributions(path=list(sites))}
     names = dict.fromkeys(plain(name) for name in (*DEFAULT, *wished))
-    return [name for name in names if name in installed]
+    return [name for name in names if _find(name, sites) is not None]
 
 
-def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterator[Distribution]:
+def _find(name: str, sites: Sequence[str]) -> Distribution | None:
+    """Return an installed package; the names of folders tell, so that no other one is read."""
+    return next(iter(distributions(name=name, path=list(sites))), None)
+
+
+def _closure(names: Sequence[str], sites: Sequence[str]) -> Iterator[Distribution]:
     """Yield packages and all that they depend on, as far as it is installed."""
     pending = [(plain(name), name) for name in names]
     seen: set[str] = set()
@@ -61,12 +64,13 @@ def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterat
         if name in seen:
             continue
         seen.add(name)
-        if name not in installed:
+        dist = _find(name, sites)
+        if dist is None:
             if name == plain(wanted_by):
                 raise InputError(f"candidate_packages: {wanted_by} is not installed")
             continue  # needed elsewhere only: on another system, for an older Python
-        yield installed[name]
-        pending += [(dep, wanted_by) for dep in _requirements(installed[name])]
+        yield dist
+        pending += [(dep, wanted_by) for dep in _requirements(dist)]
 
 
 def _requirements(dist: Distribution) -> Iterator[str]:
