@@ -49,16 +49,22 @@ demo: $(VENV)/.llama
 	$(BIN)/proctor run basics --model llama:smollm2 --base --n-samples 2 --temperature 0.2 --max-tokens 64 \
 	    --k 1,2 --show 3 --out runs/demo --fresh
 
+# The browser that tests open the viewer in, where we may install it; else they skip and say so.
+$(VENV)/.browser: $(VENV)/.dev
+	-@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	@touch $(VENV)/.browser
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+test: lint $(VENV)/.browser
 	$(BIN)/pytest -n auto -m 'not slow'
 
-test-all: lint
+test-all: lint $(VENV)/.browser
 	$(BIN)/pytest -n auto
 
 eval-humaneval: $(BIN)/proctor

@@ -1,11 +1,12 @@
 """One TOML file, found where the documentation says."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from proctor.errors import InputError
-from proctor.settings import Settings, default_workers, home, load_settings
+from proctor.settings import Settings, default_workers, has_display, home, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -72,3 +73,12 @@ def test_home_is_the_users(alone: Path) -> None:
 
 def test_workers_are_processors_that_may_be_used() -> None:
     assert default_workers() >= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there always is one")
+def test_a_browser_needs_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert not has_display()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert has_display()

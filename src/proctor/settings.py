@@ -6,6 +6,7 @@ Flags of the command line win over settings.
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -67,6 +68,13 @@ def home(*parts: str) -> Path | None:
         return Path.home().joinpath(*parts)
     except RuntimeError:
         return None
+
+
+def has_display() -> bool:
+    """Say whether there is a screen that a browser could open on."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def server_of(provider: str, settings: Settings) -> tuple[str | None, str | None]:

@@ -20,6 +20,7 @@ COMMANDS = [
     "failures",
     "history",
     "verify",
+    "view",
     "benchmarks",
     "convert",
     "doctor",

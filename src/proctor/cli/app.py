@@ -26,6 +26,7 @@ from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
 from proctor.cli.verify import verify
+from proctor.cli.view import view
 from proctor.errors import GIVES_OUT, HostError
 
 NO_THREAD = "can't start new thread"
@@ -81,6 +82,7 @@ app.command("compare")(compare)
 app.command("failures")(failures)
 app.command("history")(history)
 app.command("verify")(verify)
+app.command("view")(view)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)

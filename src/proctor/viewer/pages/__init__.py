@@ -1,0 +1,1 @@
+"""One file a page: what it shows, handed to the template of the same name."""
