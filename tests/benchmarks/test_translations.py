@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -46,13 +47,6 @@ RIGHT = {
         "ts": "    return a * h / 2;\n}",
         "go": "\treturn float64(a*h) / 2\n}",
     },
-}
-WRONG = {
-    "23_strlen": ("length", "size", "len"),
-    "53_add": "x + y",
-    "41_car_race_collision": "n * n",
-    "60_sum_to_n": "n",
-    "45_triangle_area": "a",
 }
 
 
@@ -100,9 +94,8 @@ def answers(name, task):
     kind, short = task.task_id.removeprefix("HumanEval_"), name.removeprefix("multipl-e-")
     right = RIGHT[kind][short]
     if kind == "23_strlen":
-        return right, right.replace("\n}", " + 1\n}").replace("; + 1", " + 1;").replace(
-            "\n    }", " + 1\n    }"
-        ).replace(";\n", " + 1;\n", 1)
+        length = r"string\.(?:size|length|len)(?:\(\))?(?: as isize)?|len\(myString\)"
+        return right, re.sub(length, r"\g<0> + 1", right)
     return right, right.replace("return ", "return 3 + ").replace("(a * h) as", "(a + h) as")
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.bench import working_tiers
+from proctor.languages import TABLE
 
 Proctor = Callable[..., Any]
 FIELDS = ["ending", "exit_code", "signal", "stdout", "stderr", "truncated", "usage"]
@@ -111,3 +113,23 @@ def test_packages_that_candidates_may_import(run: Callable[..., dict[str, Any]])
     source = "import numpy\nprint(numpy.zeros(2).sum())\n"
     assert run(source)["stdout"] == "0.0\n"
     assert "No module named 'numpy'" in run(source, "--candidate-packages", "none")["stderr"]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
+def test_a_program_in_another_language(proctor: Proctor, alone: Path) -> None:
+    (alone / "double.cpp").write_text(TABLE["cpp"].self_test)
+    (alone / "broken.cpp").write_text("int main() { return x; }")
+    (alone / "input").write_text("21\n")
+    ran = proctor("exec", "--language", "cpp", "double.cpp", "--stdin", "input")
+    said = json.loads(ran.out)
+    if said["ending"] == "sandbox_failed":
+        pytest.skip("the kernel tier does not work here")
+    assert (ran.status, said["ending"], said["exit_code"], said["stdout"]) == (
+        0,
+        "exited",
+        0,
+        "42\n",
+    )
+    said = json.loads(proctor("exec", "--language", "cpp", "broken.cpp").out)
+    assert (said["ending"], said["exit_code"], said["stdout"]) == ("exited", 1, "")
+    assert "error" in said["stderr"]
