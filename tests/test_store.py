@@ -20,8 +20,10 @@ from proctor.store import (
     RECEIPTS,
     REPORT,
     RunDirectory,
+    in_place_of,
     pretty,
     read_manifest,
+    write_out,
     write_whole,
 )
 
@@ -201,3 +203,25 @@ def test_pretty_is_for_people_and_stable(manifest: Make) -> None:
     assert text == pretty(msgspec.json.decode(text, type=Manifest))
     assert text.startswith(b'{\n  "benchmark": "demo",\n')
     assert text.endswith(b"\n}\n")
+
+
+def test_a_file_that_somebody_named_is_whole_or_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    write_out(file, "old")
+    with pytest.raises(InputError, match="half way"), in_place_of(file) as place:
+        place.write_text("ne")
+        raise InputError("half way")
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["report.html"]
+    with pytest.raises(InputError, match=r"cannot write .*: No such file or directory"):
+        write_out(tmp_path / "no" / "report.html", "new")
+
+
+def test_a_link_is_written_through_and_not_replaced(tmp_path: Path) -> None:
+    """As /dev/stdout is a link: root would move it away for everybody."""
+    link, file = tmp_path / "stdout", tmp_path / "file"
+    link.symlink_to(file)
+    for text in ("one", "two"):
+        write_out(link, text)
+        assert link.is_symlink()
+        assert file.read_text() == text

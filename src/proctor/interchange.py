@@ -29,7 +29,7 @@ from proctor.lines import encode, is_folder, open_bytes
 from proctor.models.recorded import Recorded
 from proctor.receipt import Manifest
 from proctor.run import Options, extraction_of, program_of
-from proctor.store import BESIDE, COMPLETIONS, MANIFEST, RECEIPTS, read_manifest
+from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, in_place_of, read_manifest
 from proctor.summary import summarize
 from proctor.task import Benchmark, ReferenceCases, Task
 from proctor.verdict import OUTCOMES, Bucket, Outcome
@@ -316,17 +316,12 @@ def _head(benchmark: Benchmark) -> dict[str, str]:
 
 def _write_file(out: Path, texts: Iterable[str]) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
-    is_file = out.is_file() or not out.exists()  # a pipe or a device is written to, not replaced
-    place = out.with_name(out.name + BESIDE) if is_file else out
-    try:
-        opener: Any = gzip.open if out.suffix == ".gz" else open
-        with opener(place, "wt", encoding="utf-8", newline="\n") as file:
-            file.writelines(texts)
-        if is_file:
-            place.replace(out)
-    finally:
-        if is_file:
-            place.unlink(missing_ok=True)
+    opener: Any = gzip.open if out.suffix == ".gz" else open
+    with (
+        in_place_of(out) as place,
+        opener(place, "wt", encoding="utf-8", newline="\n") as file,
+    ):
+        file.writelines(texts)
 
 
 def _write_folder(source: Source, to: str, records: Iterator[Record], out: Path) -> None:

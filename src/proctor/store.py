@@ -7,7 +7,8 @@ The folder itself is locked, by a lock that goes with the process that holds it.
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -49,6 +50,29 @@ def write_whole(path: Path, content: bytes) -> None:
                 os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def in_place_of(path: Path) -> Iterator[Path]:
+    """Yield where to write a file that somebody named: it is there whole or not at all.
+
+    A pipe, a device or a link, as /dev/stdout is one, is written to and never replaced.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        yield path
+        return
+    beside = path.with_name(path.name + BESIDE)
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_out(path: Path, text: str) -> None:
+    """Write a file that somebody named."""
+    with boundary(InputError, f"cannot write {path}"), in_place_of(path) as place:
+        place.write_bytes(text.encode())
 
 
 class RunDirectory:

@@ -3,7 +3,6 @@
 import socket
 import sys
 import threading
-from collections.abc import Iterator
 
 import msgspec
 import pytest
@@ -28,16 +27,6 @@ for family, host in ((socket.AF_INET, "localhost"), (socket.AF_INET, socket.geth
     client.sendall(b"abc")
     print(client.recv(100))
 """
-
-
-@pytest.fixture(scope="module")
-def kernel() -> Iterator[Sandbox]:
-    try:
-        opened = open_sandbox("kernel", sys.executable)
-    except SandboxError as error:
-        pytest.skip(str(error))
-    yield opened
-    opened.close()
 
 
 def said(sandbox: Sandbox, source: str, limits: Limits = LOOP) -> list[str]:

@@ -26,11 +26,11 @@ def history(
     from proctor.report import chart as draw  # noqa: PLC0415
     from proctor.report import history as text  # noqa: PLC0415
     from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.store import write_whole  # noqa: PLC0415
+    from proctor.store import write_out  # noqa: PLC0415
 
     found = recall(folder, benchmark=benchmark, model=model, since=since)
     if svg is not None:
-        write_whole(svg, draw.svg(found, str(k)).encode())
+        write_out(svg, draw.svg(found, str(k)))
     if json:
         typer.echo(as_json.render(found))
         return

@@ -33,7 +33,7 @@ def report(
     from proctor.report import html as page  # noqa: PLC0415
     from proctor.report import json as as_json  # noqa: PLC0415
     from proctor.report import markdown as md  # noqa: PLC0415
-    from proctor.store import write_whole  # noqa: PLC0415
+    from proctor.store import write_out  # noqa: PLC0415
     from proctor.summary import summarize  # noqa: PLC0415
 
     if json + markdown + tsv > 1:
@@ -44,7 +44,7 @@ def report(
     summary = summarize(run, ks=o.parse_counts("--k", k), seed=seed)
     details = look_closer(run, seed=seed)
     if html is not None:
-        write_whole(html, page.render(summary, details).encode())
+        write_out(html, page.render(summary, details))
     if csv is not None:
         tables.write_csv(run, csv)
     if parquet is not None:

@@ -12,7 +12,7 @@ from proctor.errors import InputError, boundary
 from proctor.journal import read_journal
 from proctor.receipt import Receipt
 from proctor.report.text import safe
-from proctor.store import RECEIPTS, read_manifest
+from proctor.store import RECEIPTS, in_place_of, read_manifest
 from proctor.verdict import Outcome
 
 COLUMNS = (
@@ -46,7 +46,11 @@ def by_task(run_dir: Path) -> Iterator[str]:
 def write_csv(run_dir: Path, path: Path) -> int:
     """Write one line a sample; return how many."""
     count = 0
-    with boundary(InputError, f"cannot write {path}"), path.open("w", newline="") as file:
+    with (
+        boundary(InputError, f"cannot write {path}"),
+        in_place_of(path) as place,
+        place.open("w", encoding="utf-8", newline="") as file,
+    ):
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for row in _rows(run_dir):
@@ -67,7 +71,11 @@ def write_parquet(run_dir: Path, path: Path) -> int:
     kinds |= {"memory_bytes": pa.int64()}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
     count = 0
-    with boundary(InputError, f"cannot write {path}"), pq.ParquetWriter(path, schema) as writer:
+    with (
+        boundary(InputError, f"cannot write {path}"),
+        in_place_of(path) as place,
+        pq.ParquetWriter(place, schema) as writer,
+    ):
         for rows in _batches(_rows(run_dir)):
             columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
             writer.write_table(pa.table(columns, schema=schema))
