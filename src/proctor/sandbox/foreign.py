@@ -15,6 +15,7 @@ from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
+from proctor.sandbox.drop import check, kept
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
@@ -56,7 +57,8 @@ class Foreign:
         program = Program(source=toolchain.language.self_test, language=toolchain.language.name)
         limits = Limits().with_seconds(SELF_TEST_SECONDS)
         try:
-            execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
+            with kept():
+                execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
         except SandboxError as error:
             return f"{toolchain.language.name} does not work here: {error}"
         if execution.ending == Exited(0) and execution.stdout == b"42\n":
@@ -105,6 +107,7 @@ class Foreign:
         how: Mapping[str, Any],
         stdin: bytes | None = None,
     ) -> Execution:
+        check()
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
@@ -130,6 +133,10 @@ class Foreign:
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
+
+    def idle(self) -> int:
+        """Return how many boxes are warm and wait."""
+        return sum(pool.idle for pool in [*self._pools.values()])
 
     def close(self) -> None:
         """End all boxes that are not in use."""

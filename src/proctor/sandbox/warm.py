@@ -23,6 +23,7 @@ from proctor.sandbox import (
 )
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.contents import SLOW, Contents, look_at
+from proctor.sandbox.drop import check
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.packages import default_packages, entries, plain, with_versions
@@ -79,6 +80,7 @@ class Warm:
         elif role == "together":
             loaded = self._slow
         key = (role != "candidate", loopback, loaded)
+        check()
         with self._lock:
             if key not in self._pools:
                 self._pools[key] = self._pool(*key)
@@ -172,6 +174,11 @@ class Warm:
         """Open a box that lives."""
         contents = msgspec.structs.replace(self._contents, shared=True, loopback=limits.loopback)
         return BoxSession(self._make(contents), limits, idle_seconds)
+
+    def idle(self) -> int:
+        """Return how many boxes are warm and wait."""
+        pools = [*self._pools.values()]
+        return sum(pool.idle for pool in pools) + self._foreign.idle()
 
     def close(self) -> None:
         """End all boxes that are not in use."""
