@@ -25,6 +25,7 @@ from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
+from proctor.cli.serve import serve
 from proctor.cli.verify import verify
 from proctor.cli.view import view
 from proctor.errors import GIVES_OUT, HostError
@@ -83,6 +84,7 @@ app.command("failures")(failures)
 app.command("history")(history)
 app.command("verify")(verify)
 app.command("view")(view)
+app.command("serve")(serve)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)

@@ -26,6 +26,7 @@ from proctor.sandbox import (
 from proctor.sandbox.cgroup import Group, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
+from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
 from proctor.sandbox.inside.frames import MAX_TOTAL
 from proctor.sandbox.scratch import occupied
@@ -240,6 +241,8 @@ class Box:
         else:
             answer = self.control.answer()
         clock.stop()
+        if killed is DROPPED:
+            raise Dropped
         return _exchanged(answer, self._why(killed, answer), limits, clock)
 
     def _answered(self, clock: Stopwatch, killed: Ending | None) -> bool:
@@ -250,6 +253,8 @@ class Box:
 
     def _trouble(self, clock: Stopwatch, limits: Limits) -> Ending | None:
         """Say why a guest has to end, if it has to."""
+        if is_dropped():
+            return DROPPED
         expired = clock.expired()
         if expired is not None:
             return over_limit(expired, limits)

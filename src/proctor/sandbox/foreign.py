@@ -15,6 +15,7 @@ from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
+from proctor.sandbox.drop import check, kept
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
@@ -58,7 +59,8 @@ class Foreign:
         program = Program(source=toolchain.language.self_test, language=toolchain.language.name)
         limits = Limits().with_seconds(SELF_TEST_SECONDS)
         try:
-            execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
+            with kept():
+                execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
         except SandboxError as error:
             return f"{toolchain.language.name} does not work here: {error}"
         if execution.ending == Exited(0) and execution.stdout == b"42\n":
@@ -96,6 +98,7 @@ class Foreign:
             return Built(files=b"")
 
         def compile_() -> Execution:
+            check()
             pool = self._pool(toolchain, loopback=limits.loopback)
             box = pool.take()
             try:
@@ -109,6 +112,7 @@ class Foreign:
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
     ) -> Execution:
         """Run what a compiler left, or the source itself, in an empty scratch folder."""
+        check()
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
@@ -130,6 +134,10 @@ class Foreign:
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
+
+    def idle(self) -> int:
+        """Return how many boxes are warm and wait."""
+        return sum(pool.idle for pool in [*self._pools.values()])
 
     def close(self) -> None:
         """End all boxes that are not in use."""
