@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from proctor.cli import complain
@@ -42,8 +43,6 @@ def serve(
     from proctor.server.log import AccessLog  # noqa: PLC0415
     from proctor.server.service import Service  # noqa: PLC0415
     from proctor.settings import default_workers, load_settings  # noqa: PLC0415
-
-    import msgspec  # noqa: PLC0415
 
     settings = load_settings()
     if data is not None:

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 from proctor.judge import Judge, Judgement
 from proctor.program import Program, reference
-from proctor.sandbox.drop import kept
+from proctor.sandbox.drop import undropped
 from proctor.task import Task
 from proctor.verdict import Bucket, Failed, Unscored
 
@@ -53,7 +53,7 @@ class References:
         if found is not None:
             return found.result()
         try:
-            with kept():
+            with undropped():
                 mine.set_result(self._try(task, program))
         except BaseException as error:
             mine.set_exception(error)

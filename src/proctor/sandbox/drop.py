@@ -2,7 +2,7 @@
 
 Who asks for work says so for a thread (`droppable`); the loops that wait for guests look now and
 then (`is_dropped`), and whoever is about to start one looks first (`check`). What others will use,
-too, such as the answers of a reference, is done in any case (`kept`).
+too, such as the answers of a reference, is done in any case (`undropped`).
 """
 
 import threading
@@ -38,7 +38,7 @@ def droppable(dropped: threading.Event) -> Iterator[None]:
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def undropped() -> Iterator[None]:
     """Do work in this thread that is worth finishing, whoever waits."""
     _here.dropped, before = None, _here.dropped
     try:

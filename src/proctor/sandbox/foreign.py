@@ -15,7 +15,7 @@ from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
-from proctor.sandbox.drop import check, kept
+from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
@@ -59,7 +59,7 @@ class Foreign:
         program = Program(source=toolchain.language.self_test, language=toolchain.language.name)
         limits = Limits().with_seconds(SELF_TEST_SECONDS)
         try:
-            with kept():
+            with undropped():
                 execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
         except SandboxError as error:
             return f"{toolchain.language.name} does not work here: {error}"

@@ -28,85 +28,86 @@ STOPPED_NOW = 130
 NOTICE = b"proctor: finishing what was accepted; once more stops now\n"
 
 
-def connection_of(service: Service) -> type[HttpToolsProtocol]:
-    """Return the kind of connections that a service has."""
-    bounds = service.bounds
+class Connection(HttpToolsProtocol):
+    """One connection; bounds are those of the application."""
 
-    class Connection(HttpToolsProtocol):
-        """One connection, watched."""
+    app: Door
+    _head_bytes = 0
+    _head_timer: asyncio.TimerHandle | None = None
+    _write_timer: asyncio.TimerHandle | None = None
 
-        _head_bytes = 0
-        _head_timer: asyncio.TimerHandle | None = None
-        _write_timer: asyncio.TimerHandle | None = None
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, unless there are too many connections."""
+        super().connection_made(transport)
+        if len(self.connections) > self.app.bounds.connections:
+            transport.abort()
+            return
+        self._await_head()
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if len(self.connections) > bounds.connections:
-                transport.abort()
-                return
-            self._await_head()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop watching."""
+        self._stop_timers()
+        super().connection_lost(exc)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_timers()
-            super().connection_lost(exc)
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that goes on for too long is refused."""
+        if self._head_timer is not None or self._between():
+            if self._head_timer is None:
+                self._await_head()
+            self._head_bytes += len(data)
+        if self.parser is None or self.transport.is_closing():
+            return
+        super().data_received(data)
+        if self._head_timer is not None and self._head_bytes > self.app.bounds.header_bytes:
+            self._refuse_head()
 
-        def data_received(self, data: bytes) -> None:
-            if self._head_timer is not None or self._between():
-                if self._head_timer is None:
-                    self._await_head()
-                self._head_bytes += len(data)
-            if self.parser is None or self.transport.is_closing():
-                return
-            super().data_received(data)
-            if self._head_timer is not None and self._head_bytes > bounds.header_bytes:
-                self._refuse_head()
+    def on_headers_complete(self) -> None:
+        """Let a request in whose head is not too large."""
+        over = self._head_size() > self.app.bounds.header_bytes
+        self._stop_head()
+        if over:
+            raise ValueError("the head of the request is too large")
+        super().on_headers_complete()
 
-        def on_headers_complete(self) -> None:
-            over = self._head_size() > bounds.header_bytes
-            self._stop_head()
-            if over:
-                raise ValueError("the head of the request is too large")
-            super().on_headers_complete()
+    def pause_writing(self) -> None:
+        """Wait for a client to read, but not for ever."""
+        super().pause_writing()
+        self._write_timer = self.loop.call_later(self.app.bounds.read_seconds, self.transport.abort)
 
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._write_timer = self.loop.call_later(bounds.read_seconds, self.transport.abort)
+    def resume_writing(self) -> None:
+        """Go on: it has read some."""
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        super().resume_writing()
 
-        def resume_writing(self) -> None:
-            if self._write_timer is not None:
-                self._write_timer.cancel()
-                self._write_timer = None
-            super().resume_writing()
+    def _between(self) -> bool:
+        """Say whether what comes now belongs to a new request."""
+        return self.cycle is None or self.cycle.response_complete
 
-        def _between(self) -> bool:
-            """Say whether what comes now belongs to a new request."""
-            return self.cycle is None or self.cycle.response_complete
+    def _head_size(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
-        def _head_size(self) -> int:
-            return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+    def _await_head(self) -> None:
+        self._head_bytes = 0
+        self._head_timer = self.loop.call_later(self.app.bounds.read_seconds, self._refuse_head)
 
-        def _await_head(self) -> None:
-            self._head_bytes = 0
-            self._head_timer = self.loop.call_later(bounds.read_seconds, self._refuse_head)
+    def _refuse_head(self) -> None:
+        """Hang up on a request whose head is too large or too slow."""
+        self._stop_head()
+        if not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large or too slow.")
 
-        def _refuse_head(self) -> None:
-            """Hang up on a request whose head is too large or too slow."""
-            self._stop_head()
-            if not self.transport.is_closing():
-                self.send_400_response("The head of the request is too large or too slow.")
+    def _stop_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-        def _stop_head(self) -> None:
-            if self._head_timer is not None:
-                self._head_timer.cancel()
-                self._head_timer = None
-
-        def _stop_timers(self) -> None:
-            self._stop_head()
-            if self._write_timer is not None:
-                self._write_timer.cancel()
-                self._write_timer = None
-
-    return Connection
+    def _stop_timers(self) -> None:
+        self._stop_head()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
 
 class Server(uvicorn.Server):
@@ -165,7 +166,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(door: Door, service: Service, server: socket.socket) -> None:
     """Answer requests until asked to end."""
     options: dict[str, Any] = {
-        "http": connection_of(service),
+        "http": Connection,
         "ws": "none",
         "lifespan": "off",
         "log_level": "critical",

@@ -13,10 +13,19 @@ import secrets
 import time
 from contextlib import suppress
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlsplit
 
 from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+from litestar.types import (
+    ASGIApp,
+    HTTPRequestEvent,
+    HTTPScope,
+    Message,
+    Receive,
+    Scope,
+    Send,
+)
 
 from proctor.server.keys import ANYBODY, Caller
 from proctor.server.log import AccessLog
@@ -44,6 +53,7 @@ class Door:
         self, app: ASGIApp, service: Service, *, log: AccessLog | None = None, local: bool = False
     ) -> None:
         """A `local` service answers only to names of the loopback interface."""
+        self.bounds = service.bounds
         self._app = app
         self._service = service
         self._log = log
@@ -165,12 +175,12 @@ class Door:
         """Have a request answered, unless its client goes."""
         sent = False
 
-        async def give() -> Message:
+        async def give() -> HTTPRequestEvent:
             nonlocal sent
             if sent:
                 await asyncio.Event().wait()  # whether the client goes is seen to below
             sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            return HTTPRequestEvent(type="http.request", body=body, more_body=False)
 
         if visit.scope["method"] in BODILESS:
             await self._app(visit.scope, give, visit.send)
@@ -211,7 +221,7 @@ class _Visit:
 
     def __init__(self, scope: HTTPScope, send: Send, request_id: str) -> None:
         self.scope = scope
-        self.state: dict[str, object] = scope.setdefault("state", {})  # type: ignore[assignment]
+        self.state: dict[str, Any] = scope.setdefault("state", {})
         self.state["request_id"] = request_id
         self.caller = ANYBODY
         self.begun = time.monotonic()
@@ -223,7 +233,8 @@ class _Visit:
     @property
     def caller(self) -> Caller:
         """Who asks."""
-        return self.state["caller"]  # type: ignore[return-value]
+        caller: Caller = self.state["caller"]
+        return caller
 
     @caller.setter
     def caller(self, caller: Caller) -> None:

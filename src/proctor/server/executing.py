@@ -29,6 +29,16 @@ from proctor.server.service import Service
 MAX_PATH = 255
 
 
+class Errand(NamedTuple):
+    """A program and all that it is run with."""
+
+    program: Program
+    limits: Limits
+    stdin: bytes = b""
+    files: Mapping[str, bytes] = {}
+    fetch: Sequence[str] = ()
+
+
 class Left(NamedTuple):
     """What a program left behind."""
 
@@ -47,14 +57,14 @@ async def executed(service: Service, caller: Caller, ask: Execute) -> Executed:
         check_path(path)
     stdin = ask.stdin.encode("utf-8", "surrogatepass")
 
-    def work() -> Left:
-        return run_twice(service.sandbox, program, limits, stdin, files, ask.fetch_files)
-
+    errand = Errand(program, limits, stdin, files, ask.fetch_files)
     most = service.bounds.deadline_seconds
     try:
         async with asyncio.timeout(min(ask.deadline_seconds or most, most)):
             left = await service.gate.run(
-                work, key=caller.name, same=_identity(ask, program, limits, stdin)
+                lambda: run_twice(service.sandbox, errand),
+                key=caller.name,
+                same=_identity(ask, program, limits, stdin),
             )
     except TimeoutError:
         raise Late from None
@@ -65,41 +75,25 @@ async def executed(service: Service, caller: Caller, ask: Execute) -> Executed:
     return _told(left)
 
 
-def run_twice(
-    sandbox: Sandbox,
-    program: Program,
-    limits: Limits,
-    stdin: bytes,
-    files: Mapping[str, bytes],
-    fetch: Sequence[str],
-) -> Left:
+def run_twice(sandbox: Sandbox, errand: Errand) -> Left:
     """Run a program; once more if the sandbox failed, which is no fault of the program."""
-    left = _run(sandbox, program, limits, stdin, files, fetch)
-    if isinstance(left.execution.ending, SandboxFailed):
-        left = _run(sandbox, program, limits, stdin, files, fetch)
-    return left
+    left = _run(sandbox, errand)
+    return _run(sandbox, errand) if isinstance(left.execution.ending, SandboxFailed) else left
 
 
-def _run(
-    sandbox: Sandbox,
-    program: Program,
-    limits: Limits,
-    stdin: bytes,
-    files: Mapping[str, bytes],
-    fetch: Sequence[str],
-) -> Left:
-    if not files and not fetch:
-        return Left(sandbox.run(program, limits, stdin), {})
+def _run(sandbox: Sandbox, errand: Errand) -> Left:
+    if not errand.files and not errand.fetch:
+        return Left(sandbox.run(errand.program, errand.limits, errand.stdin), {})
     try:
-        session = sandbox.session(limits)
+        session = sandbox.session(errand.limits)
     except SandboxError as error:
         return Left(Execution(ending=SandboxFailed(str(error))), {})
     found = {}
     try:
-        for path, content in files.items():
+        for path, content in errand.files.items():
             session.write(path, content)
-        execution = session.exec(program, stdin)
-        for path in fetch:
+        execution = session.exec(errand.program, errand.stdin)
+        for path in errand.fetch:
             try:
                 found[path] = session.read(path)
             except SandboxError:

@@ -116,7 +116,7 @@ async def _task(service: Service, ask: Grade) -> Task:
             raise InputError("give task, or benchmark and task_id, not both")
         text = bytes(ask.task)
         known = service.known_task(text)
-        return known or await asyncio.to_thread(service.inline_task, text)
+        return known if known is not None else await asyncio.to_thread(service.inline_task, text)
     if ask.benchmark is None or ask.task_id is None:
         raise InputError("give task, or benchmark and task_id")
     return await asyncio.to_thread(service.task, ask.benchmark, ask.task_id)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
 from proctor.errors import InputError
-from proctor.lines import Line
+from proctor.lines import TOO_DEEP, decode_json, explain, is_deep
 from proctor.receipt import Receipt
 from proctor.sandbox import GIB, MIB, Ending, Usage
 
@@ -158,9 +158,15 @@ class TaskAbout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     canonical_solution: str | None = None
 
 
-def decode(body: bytes, kind: type[msgspec.Struct]) -> Any:
-    """Read a request strictly; what is wrong is said with the name of its field."""
-    return Line(file="the request", number=1, text=body).decode(kind)
+def decode(text: bytes, kind: type[msgspec.Struct]) -> Any:
+    """Read what a request says; what is wrong is said with the name of its field."""
+    try:
+        record = decode_json(text, kind)
+    except (ValueError, RecursionError) as error:
+        raise InputError(explain(error)) from None
+    if is_deep(text):
+        raise InputError(TOO_DEEP)
+    return record
 
 
 def decode_files(files: Mapping[str, str], most: int) -> dict[str, bytes]:

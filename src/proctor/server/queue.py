@@ -101,11 +101,6 @@ class Gate:
                 timer.cancel()
             self._leave(job, waiter)
 
-    async def drain(self) -> None:
-        """Wait until nothing waits or runs."""
-        while self.waiting or self.running:
-            await asyncio.sleep(0.05)
-
     def close(self) -> None:
         """Drop all work and end the threads."""
         with self._ready:

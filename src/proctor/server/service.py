@@ -10,11 +10,11 @@ import msgspec
 
 from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.errors import InputError
-from proctor.lines import Line
 from proctor.run import Grader, Options
 from proctor.sandbox import MIB, Sandbox
 from proctor.sandbox.admission import SHARE, host_memory
 from proctor.server.keys import Key, Keys
+from proctor.server.messages import decode
 from proctor.server.metrics import Metrics
 from proctor.server.queue import Gate
 from proctor.settings import Settings
@@ -139,7 +139,10 @@ class Service:
         known = self._known(key)
         if known is not None:
             return known
-        task = tasks_file.read(Line(file="task", number=1, text=text))
+        try:
+            task = tasks_file.as_task(decode(text, tasks_file.Row))
+        except InputError as error:
+            raise InputError(f"task: {error}") from None
         with self._lock:
             if key not in self._tasks:
                 self._tasks[key] = task, len(text)
