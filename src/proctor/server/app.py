@@ -1,12 +1,11 @@
 """All dialects of the service as one application."""
 
-from importlib.util import find_spec
 from typing import Any
 
 from litestar import Litestar
 from litestar.exceptions import HTTPException
 
-from proctor.server import native
+from proctor.server import fusion, native
 from proctor.server.door import Door
 from proctor.server.log import AccessLog
 from proctor.server.refusal import answer
@@ -17,19 +16,11 @@ def create_app(service: Service) -> Litestar:
     """Return the routes of all dialects; `application` is what a server should serve."""
     handlers: dict[int | type[Exception], Any] = {HTTPException: answer, Exception: answer}
     return Litestar(
-        route_handlers=[*native.routes(service), *_fusion(service)],
+        route_handlers=[*native.routes(service), *fusion.routes(service)],
         exception_handlers=handlers,
         openapi_config=None,
         logging_config=None,
     )
-
-
-def _fusion(service: Service) -> list[Any]:
-    if find_spec("proctor.server.fusion") is None:
-        return []
-    from proctor.server import fusion  # type: ignore[attr-defined]  # noqa: PLC0415
-
-    return list(fusion.routes(service))
 
 
 def application(service: Service, *, log: AccessLog | None = None, local: bool = False) -> Door:
