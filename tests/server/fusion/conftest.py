@@ -46,14 +46,24 @@ def serve() -> Callable[..., Any]:
     return served
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """Serve the dialect with the tier that isolates best."""
+def opened() -> Sandbox:
+    """Open the tier that isolates best, or skip."""
     try:
-        sandbox = open_sandbox("kernel", sys.executable)
+        return open_sandbox("kernel", sys.executable)
     except SandboxError as error:
         pytest.skip(str(error))
-    with served(sandbox) as address:
+
+
+@pytest.fixture
+def kernel_of_its_own() -> Sandbox:
+    """Open the tier for a service that will close it."""
+    return opened()
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Serve the dialect."""
+    with served(opened()) as address:
         yield address
 
 
