@@ -12,7 +12,7 @@ from proctor.sandbox.box import Box
 from proctor.sandbox.drop import check
 
 MAX_CODE = 64 * MIB
-PYTHON = "python"
+PYTHON, MAIN = "python", "main.py"
 
 
 def not_here(where: str, language: str) -> SandboxError:
