@@ -27,7 +27,7 @@ async def hold(gate: Gate) -> tuple[asyncio.Task[None], threading.Event]:
     """Keep the gate's worker busy until the event is set."""
     free = threading.Event()
     task = asyncio.ensure_future(gate.run(lambda: free.wait(30) and None))
-    while not gate.running:
+    while not gate.running:  # noqa: ASYNC110
         await asyncio.sleep(0.001)
     return task, free
 
@@ -178,7 +178,7 @@ def test_a_guest_that_nobody_waits_for_is_ended(gate: Gate, sandbox: Sandbox) ->
 
     async def check() -> None:
         task = asyncio.ensure_future(gate.run(lambda: sandbox.run(ENDLESS, limits)))
-        while not gate.running:
+        while not gate.running:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.3)
         task.cancel()

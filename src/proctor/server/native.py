@@ -4,15 +4,17 @@ import asyncio
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from litestar import Request, Response, get, post
+from litestar import Request, Response, asgi, get, post
+from litestar.types import HTTPScope, Receive, Scope, Send
 
 from proctor.benchmarks import TABLE, find
 from proctor.errors import InputError
 from proctor.lines import encode
 from proctor.server import messages as m
+from proctor.server.batch import Batch
 from proctor.server.executing import executed
 from proctor.server.grading import graded, plan_of
 from proctor.server.keys import Caller
@@ -52,7 +54,9 @@ def json(record: Any, status: int = HTTPStatus.OK) -> Response[bytes]:
 def _work(service: Service) -> list[Any]:
     @post("/v1/grade", status_code=HTTPStatus.OK)
     async def grade(request: Asked) -> Response[bytes]:
-        plan = await plan_of(service, await body_of(request, m.Grade))
+        plan = await plan_of(
+            service, await body_of(request, m.Grade), most=service.bounds.completions
+        )
         receipts = await graded(service, caller_of(request), plan)
         return json(m.Graded(task_id=plan.task.task_id, receipts=receipts))
 
@@ -61,7 +65,11 @@ def _work(service: Service) -> list[Any]:
         ask = await body_of(request, m.Execute)
         return json(await executed(service, caller_of(request), ask))
 
-    return [grade, execute]
+    @asgi("/v1/grade/batch")
+    async def batch(scope: Scope, receive: Receive, send: Send) -> None:
+        await Batch(service, cast("HTTPScope", scope), receive, send).answer()
+
+    return [grade, execute, batch]
 
 
 def _reading(service: Service) -> list[Any]:
