@@ -60,7 +60,6 @@ class Door:
         self._local = local
         self._boot = secrets.token_hex(4)
         self._numbers = itertools.count(1)
-        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -87,7 +86,7 @@ class Door:
             try:
                 await self._watched(visit, await self._body(visit, receive), receive)
             finally:
-                self._held -= visit.bytes_in
+                self._service.held_bytes -= visit.bytes_in
         except Refusal as refusal:
             await visit.refuse(refusal)
         except Exception as error:  # noqa: BLE001  the last place where anything can be caught
@@ -157,7 +156,7 @@ class Door:
             chunk = message["body"]
             chunks.append(chunk)
             visit.bytes_in += len(chunk)
-            self._held += len(chunk)
+            self._service.held_bytes += len(chunk)
             if visit.bytes_in > most:
                 raise _too_large(most)
             if not message["more_body"]:
@@ -166,7 +165,7 @@ class Door:
 
     def _make_room(self, size: int) -> None:
         """Refuse what would make all requests together too large."""
-        if self._held + size > self._service.bounds.held_bytes:
+        if self._service.held_bytes + size > self._service.bounds.held_bytes:
             retry = self._service.gate.retry_after()
             said = "too much is being answered already"
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "busy", said, retry)

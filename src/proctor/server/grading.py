@@ -33,18 +33,18 @@ class Plan(NamedTuple):
     deadline_seconds: float
 
 
-async def plan_of(service: Service, ask: Grade) -> Plan:
-    """Make sense of a request, or say what is wrong with it."""
-    texts = _texts(ask, service.bounds.completions)
+async def plan_of(service: Service, ask: Grade, *, most: int) -> Plan:
+    """Make sense of a request for so many completions, or say what is wrong with it."""
+    texts = _texts(ask, most)
     task = await _task(service, ask)
     options = _options(ask.options, doubt=ask.benchmark is None, workers=service.workers)
-    most = service.bounds.deadline_seconds
+    longest = service.bounds.deadline_seconds
     return Plan(
         task=_limited(service, task, ask.options),
         grader=service.grader(options),
         options=options,
         texts=texts,
-        deadline_seconds=min(ask.deadline_seconds or most, most),
+        deadline_seconds=min(ask.deadline_seconds or longest, longest),
     )
 
 
@@ -106,7 +106,9 @@ def _texts(ask: Grade, most: int) -> Sequence[str]:
         raise InputError("give completion, or completions, which is a list")
     texts = [ask.completion] if ask.completion is not None else ask.completions or []
     if not 1 <= len(texts) <= most:
-        raise InputError(f"completions has {len(texts)} items; there must be 1 to {most}")
+        raise InputError(
+            f"completions has {len(texts)} items; there may be {most} at most, and 1 at least"
+        )
     return texts
 
 

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 from proctor.errors import InputError
 from proctor.lines import TOO_DEEP, decode_json, explain, is_deep
 from proctor.receipt import Receipt
-from proctor.sandbox import GIB, MIB, Ending, Usage
+from proctor.sandbox import MIB, Ending, Usage
 
 Seconds = Annotated[float, Meta(gt=0, le=86400)]
 Short = Annotated[str, Meta(max_length=200)]
@@ -72,7 +72,6 @@ class LimitsAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     output_bytes: Annotated[int, Meta(ge=0, le=16 * MIB)] | None = None
     processes: Annotated[int, Meta(ge=1, le=256)] | None = None
     file_bytes: Annotated[int, Meta(ge=0, le=256 * MIB)] | None = None
-    scratch_bytes: Annotated[int, Meta(ge=MIB, le=GIB)] | None = None
     open_files: Annotated[int, Meta(ge=16, le=1024)] | None = None
 
 
@@ -86,7 +85,7 @@ class Execute(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     files: Annotated[Mapping[str, str], Meta(max_length=64)] = {}
     """Files beside it: path → content in base64."""
     fetch_files: Annotated[Sequence[str], Meta(max_length=64)] = ()
-    """Files to send back that it left; those that are not there are left out."""
+    """Files to send back that it left."""
     limits: LimitsAsked = LimitsAsked()
     deadline_seconds: Seconds | None = None
 
@@ -104,6 +103,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     compiled: bool
     """False if its text was refused before anything of it ran."""
     files: Mapping[str, str] = {}
+    missing: Mapping[str, str] = {}
+    """Which files were to be fetched but were not, and why."""
     usage: Usage
 
 

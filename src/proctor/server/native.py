@@ -4,15 +4,17 @@ import asyncio
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from litestar import Request, Response, get, post
+from litestar import Request, Response, asgi, get, post
+from litestar.types import HTTPScope, Receive, Scope, Send
 
 from proctor.benchmarks import TABLE, find
 from proctor.errors import InputError
 from proctor.lines import encode
 from proctor.server import messages as m
+from proctor.server.batch import Batch
 from proctor.server.executing import executed
 from proctor.server.grading import graded, plan_of
 from proctor.server.keys import Caller
@@ -29,11 +31,9 @@ def routes(service: Service) -> list[Any]:
     return [*_work(service), *_reading(service), *_health(service)]
 
 
-def caller_of(request: Asked, scope: str) -> Caller:
-    """Return who asks, if they may ask for this."""
+def caller_of(request: Asked) -> Caller:
+    """Return who asks."""
     caller: Caller = request.scope["state"]["caller"]
-    if scope not in caller.scopes:
-        raise Refusal(HTTPStatus.FORBIDDEN, "scope", f"this needs a key with the scope {scope}")
     return caller
 
 
@@ -54,28 +54,31 @@ def json(record: Any, status: int = HTTPStatus.OK) -> Response[bytes]:
 def _work(service: Service) -> list[Any]:
     @post("/v1/grade", status_code=HTTPStatus.OK)
     async def grade(request: Asked) -> Response[bytes]:
-        caller = caller_of(request, "grade")
-        plan = await plan_of(service, await body_of(request, m.Grade))
-        receipts = await graded(service, caller, plan)
+        plan = await plan_of(
+            service, await body_of(request, m.Grade), most=service.bounds.completions
+        )
+        receipts = await graded(service, caller_of(request), plan)
         return json(m.Graded(task_id=plan.task.task_id, receipts=receipts))
 
     @post("/v1/execute", status_code=HTTPStatus.OK)
     async def execute(request: Asked) -> Response[bytes]:
-        caller = caller_of(request, "execute")
-        return json(await executed(service, caller, await body_of(request, m.Execute)))
+        ask = await body_of(request, m.Execute)
+        return json(await executed(service, caller_of(request), ask))
 
-    return [grade, execute]
+    @asgi("/v1/grade/batch")
+    async def batch(scope: Scope, receive: Receive, send: Send) -> None:
+        await Batch(service, cast("HTTPScope", scope), receive, send).answer()
+
+    return [grade, execute, batch]
 
 
 def _reading(service: Service) -> list[Any]:
     @get("/v1/benchmarks")
-    async def benchmarks(request: Asked) -> Response[bytes]:
-        caller_of(request, "tasks")
+    async def benchmarks() -> Response[bytes]:
         return json(await asyncio.to_thread(_all_benchmarks, service))
 
     @get("/v1/benchmarks/{name:str}")
     async def benchmark(request: Asked) -> Response[bytes]:
-        caller_of(request, "tasks")
         name = request.path_params["name"]
         found = await _found(lambda: service.benchmark(name))
         return json(
@@ -84,11 +87,10 @@ def _reading(service: Service) -> list[Any]:
 
     @get("/v1/tasks/{task_id:path}")
     async def task(request: Asked) -> Response[bytes]:
-        caller = caller_of(request, "tasks")
         shown = request.query_params.get("tests") == "true"
-        if shown:
-            caller_of(request, "tests")
-        del caller
+        if shown and "tests" not in caller_of(request).scopes:
+            said = "tests and solutions are shown to keys with the scope tests"
+            raise Refusal(HTTPStatus.FORBIDDEN, "scope", said)
         task_id = request.path_params["task_id"].removeprefix("/")
         name = request.query_params.get("benchmark")
         return json(await _found(lambda: _about(service, name, task_id, shown=shown)))
@@ -163,8 +165,7 @@ def _health(service: Service) -> list[Any]:
         return json({"status": "ready"})
 
     @get("/metrics")
-    async def metrics(request: Asked) -> Response[str]:
-        caller_of(request, "metrics")
+    async def metrics() -> Response[str]:
         return Response(service.metrics.text(service), media_type=PROMETHEUS)
 
     return [healthz, readyz, metrics]

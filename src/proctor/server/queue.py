@@ -124,7 +124,7 @@ class Gate:
         with self._ready:
             job = None if same is None else self._same.get(same)
             if job is None:
-                if not patient and self._is_full(key):
+                if not patient and self.is_full(key):
                     raise Busy(self.retry_after())
                 job = _Job(work, key, same)
                 self._lines.setdefault(key, {})[job] = None
@@ -135,7 +135,7 @@ class Gate:
             job.waiters.add(waiter)
             return job
 
-    def _is_full(self, key: str) -> bool:
+    def is_full(self, key: str) -> bool:
         """Say whether one more is too much; a key with less than its share is never turned away."""
         if self.waiting < self.most_waiting:
             return False

@@ -40,7 +40,9 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     completions: int = 1024
     connections: int = 1024
     read_seconds: float = 30.0
-    """How long a request may take to arrive; a stream, to go on."""
+    """How long a request may take to arrive, and an answer to be read on."""
+    idle_seconds: float = 600.0
+    """How long a stream of lines may pause."""
     deadline_seconds: float = 3600.0
     """The longest that a request may wait for its answer."""
 
@@ -66,6 +68,8 @@ class Service:
         self.keys = None if keys is None else Keys(keys)
         self.gate = Gate(workers, most_waiting or WAITING_PER_WORKER * workers)
         self.metrics = Metrics()
+        self.held_bytes = 0
+        """Of requests that are being answered."""
         self.draining = False
         """Whether the service is about to end and takes no more work."""
         self.most_memory_bytes = int(SHARE * host_memory() / workers)
