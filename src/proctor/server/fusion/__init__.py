@@ -23,7 +23,6 @@ from litestar.exceptions import HTTPException
 from litestar.types import ControllerRouterHandler
 
 from proctor.server.fusion import datasets, requests, running
-from proctor.server.fusion.answers import Ran
 from proctor.server.fusion.fields import Unprocessable, Unreadable, parse
 from proctor.server.fusion.submitting import Submissions, metrics
 from proctor.server.refusal import JSON, refusal_of
@@ -65,11 +64,8 @@ def _running(service: Service) -> Sequence[ControllerRouterHandler]:
         body = await request.body()
         asked = requests.run_code(await _parsed(request, body), service.max_seconds)
 
-        def run() -> Ran:
-            return running.run(service.sandbox, asked, service.bounds, service.most_memory_bytes)
-
         ran = await service.gate.run(
-            run,
+            lambda: running.run(service, asked),
             key=_key(request),
             wait_seconds=asked.seconds + GRACE_SECONDS,
             same=("run_code", hashlib.sha256(body).digest()),
@@ -117,7 +113,7 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
 
 
 def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
-    submissions = Submissions(service.sandbox)
+    submissions = Submissions(service.sandbox, service.metrics)
 
     @post("/submit")
     async def submit(request: AnyRequest) -> Response[bytes]:

@@ -8,11 +8,12 @@ import msgspec
 from proctor.build import LIMITS
 from proctor.errors import InputError
 from proctor.program import Program
-from proctor.sandbox import GIB, MIB, Limits, Sandbox, SandboxFailed
+from proctor.sandbox import GIB, MIB, Limits
 from proctor.sandbox.job import Job, inside
+from proctor.server.executing import run_job
 from proctor.server.fusion.answers import MOST_OUTPUT, TOO_LATE, Ran, failed_here, ran
 from proctor.server.fusion.requests import RunCode
-from proctor.server.service import Bounds
+from proctor.server.service import Bounds, Service
 
 PROCESSORS = os.cpu_count() or 1
 UNLIMITED_BYTES = 4 * GIB
@@ -38,7 +39,7 @@ COMPILED = frozenset({"cpp", "go", "java", "rust"})
 """Languages for which it tells compiling apart from running."""
 
 
-def run(sandbox: Sandbox, request: RunCode, bounds: Bounds, most_memory_bytes: int) -> Ran:
+def run(service: Service, request: RunCode) -> Ran:
     """Run a program and answer as SandboxFusion answers."""
     if request.language not in PROGRAMS:
         return failed_here(request.code, f"'{request.language}'")
@@ -48,12 +49,11 @@ def run(sandbox: Sandbox, request: RunCode, bounds: Bounds, most_memory_bytes: i
     if not compiles and request.run_timeout <= 0:
         return Ran(status="Failed", run_result=TOO_LATE)
     try:
-        job, outside = job_of(request, bounds, most_memory_bytes)
+        job, outside = job_of(request, service.bounds, service.most_memory_bytes)
+        execution = run_job(service.sandbox, job)
     except (InputError, ValueError) as error:
         return failed_here(request.code, error)
-    execution = sandbox.carry_out(job)
-    if isinstance(execution.ending, SandboxFailed):
-        execution = sandbox.carry_out(job)  # it was no fault of the program's
+    service.metrics.executed(str(type(execution.ending).__struct_config__.tag))
     if outside:
         left = {**execution.left, **outside}
         execution = msgspec.structs.replace(execution, left=left)
