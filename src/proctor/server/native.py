@@ -10,10 +10,10 @@ import msgspec
 from litestar import Request, Response, asgi, get, post
 from litestar.types import HTTPScope, Receive, Scope, Send
 
+from proctor import wire as m
 from proctor.benchmarks import TABLE, find
 from proctor.errors import InputError
 from proctor.lines import encode
-from proctor.server import messages as m
 from proctor.server.batch import Batch
 from proctor.server.executing import executed
 from proctor.server.grading import graded, plan_of
