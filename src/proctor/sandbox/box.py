@@ -190,6 +190,9 @@ class Box:
         self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
+        if stdin is not None:  # else it is a device, whose mode is not ours to change
+            for fd, mode in ((feed[0], 0o444), (writing[0], 0o222), (writing[1], 0o222)):
+                os.fchmod(fd, mode)  # so that a guest, who is another user, can open /dev/stdin
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         order: dict[str, Any] = {

@@ -98,6 +98,7 @@ class Foreign:
             return Built(files=b"")
 
         def compile_() -> Execution:
+            check()
             pool = self._pool(toolchain, loopback=limits.loopback)
             box = pool.take()
             try:

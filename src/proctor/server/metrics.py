@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from proctor.receipt import Receipt
 from proctor.sandbox.warm import Warm
+from proctor.verdict import Verdict, outcome_of
 
 if TYPE_CHECKING:
     from proctor.server.service import Service
@@ -52,6 +53,11 @@ class Metrics:
         """Count a sample."""
         with self._lock:
             self.samples[receipt.outcome or "unscored", receipt.bucket] += 1
+
+    def judged(self, verdict: Verdict) -> None:
+        """Count a sample that has no receipt."""
+        with self._lock:
+            self.samples[outcome_of(verdict) or "unscored", verdict.bucket] += 1
 
     def executed(self, ending: str) -> None:
         """Count a program that was run."""

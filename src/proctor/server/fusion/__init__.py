@@ -11,6 +11,7 @@ and why, is a table in docs/guides/service-sandboxfusion.md.
     answers            records → JSON
 """
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
@@ -22,7 +23,6 @@ from litestar.exceptions import HTTPException
 from litestar.types import ControllerRouterHandler
 
 from proctor.server.fusion import datasets, requests, running
-from proctor.server.fusion.answers import Ran
 from proctor.server.fusion.fields import Unprocessable, Unreadable, parse
 from proctor.server.fusion.submitting import Submissions, metrics
 from proctor.server.refusal import JSON, refusal_of
@@ -34,6 +34,7 @@ AnyRequest = Request[Any, Any, Any]
 GRACE_SECONDS = 5.0
 """How long a request waits for its turn beyond what it may take itself. Three answers of 504 in a
 row make verl score a sample as failed, so nothing is turned away before."""
+LARGE = 1 << 18
 ASKING_SECONDS = 60.0
 """How long a question about datasets waits for its turn."""
 
@@ -42,7 +43,15 @@ def routes(service: Service) -> Sequence[ControllerRouterHandler]:
     """Return the paths of the dialect."""
     handlers: dict[int | type[Exception], Any] = {HTTPException: _refuse, Exception: _refuse}
     found = [*_running(service), *_asking(service), *_judging(service)]
-    return [Router("/", route_handlers=found, exception_handlers=handlers, include_in_schema=False)]
+    return [
+        Router(
+            "/",
+            route_handlers=found,
+            exception_handlers=handlers,
+            include_in_schema=False,
+            request_max_body_size=None,  # it is bounded at the door
+        )
+    ]
 
 
 def _running(service: Service) -> Sequence[ControllerRouterHandler]:
@@ -53,13 +62,10 @@ def _running(service: Service) -> Sequence[ControllerRouterHandler]:
     @post("/run_code")
     async def run_code(request: AnyRequest) -> Response[bytes]:
         body = await request.body()
-        asked = requests.run_code(_parsed(request, body), service.max_seconds)
-
-        def run() -> Ran:
-            return running.run(service.sandbox, asked, service.bounds, service.most_memory_bytes)
+        asked = requests.run_code(await _parsed(request, body), service.max_seconds)
 
         ran = await service.gate.run(
-            run,
+            lambda: running.run(service, asked),
             key=_key(request),
             wait_seconds=asked.seconds + GRACE_SECONDS,
             same=("run_code", hashlib.sha256(body).digest()),
@@ -74,7 +80,7 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
         request: AnyRequest, read: Callable[[Any, float], T], answer: Callable[[T], Any]
     ) -> Response[bytes]:
         """Read a request and have it answered by a thread."""
-        asked = read(_parsed(request, await request.body()), service.max_seconds)
+        asked = read(await _parsed(request, await request.body()), service.max_seconds)
         work = lambda: msgspec.json.encode(answer(asked))  # noqa: E731
         waiting = service.gate.run(work, key=_key(request), wait_seconds=ASKING_SECONDS)
         return _json(await waiting)
@@ -107,12 +113,12 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
 
 
 def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
-    submissions = Submissions(service.sandbox)
+    submissions = Submissions(service.sandbox, service.metrics)
 
     @post("/submit")
     async def submit(request: AnyRequest) -> Response[bytes]:
         body = await request.body()
-        asked = requests.submit(_parsed(request, body), service.max_seconds)
+        asked = requests.submit(await _parsed(request, body), service.max_seconds)
 
         def judge() -> Any:
             wanted = requests.GetPrompt(dataset=asked.dataset, config=asked.config, id=asked.id)
@@ -133,20 +139,24 @@ def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
 
     @post("/get_metrics")
     async def get_metrics(request: AnyRequest) -> Response[bytes]:
-        body = _parsed(request, await request.body())
+        body = await _parsed(request, await request.body())
         return _answer(metrics(requests.get_metrics(body, service.max_seconds, results=True)))
 
     @post("/get_metrics_function")
     async def get_metrics_function(request: AnyRequest) -> Response[bytes]:
-        body = _parsed(request, await request.body())
+        body = await _parsed(request, await request.body())
         requests.get_metrics(body, service.max_seconds, results=False)
         return _answer({"function": None})
 
     return [submit, get_metrics, get_metrics_function]
 
 
-def _parsed(request: AnyRequest, body: bytes) -> Any:
-    return parse(body, request.headers.get("content-type", ""))
+async def _parsed(request: AnyRequest, body: bytes) -> Any:
+    """Read a body as JSON; a large one must not make all others wait."""
+    kind = request.headers.get("content-type", "")
+    if len(body) > LARGE:
+        return await asyncio.to_thread(parse, body, kind)
+    return parse(body, kind)
 
 
 def _key(request: AnyRequest) -> str:

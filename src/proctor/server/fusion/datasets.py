@@ -15,7 +15,7 @@ import msgspec
 from proctor.benchmarks import TABLE, Choice, find_all, like
 from proctor.errors import InputError
 from proctor.lines import Line
-from proctor.prompt import render
+from proctor.prompt import Strategy, render
 from proctor.server.fusion.answers import Prompt
 from proctor.server.fusion.requests import Config, GetPrompt, GetPrompts
 from proctor.server.fusion.running import PROGRAMS
@@ -113,7 +113,9 @@ def shown(problem: Problem, config: Config) -> Prompt:
     """Show a problem to a model: what it goes on with, or a question if that is asked for."""
     task = problem.task
     asks = bool(config.extra.get("is_freeform")) or isinstance(task.tests, StdinCases)
-    strategy = "few-shot" if config.is_fewshot and task.language == "python" else "standard"
+    strategy: Strategy = (
+        "few-shot" if config.is_fewshot and task.language == "python" else "standard"
+    )
     prompt = render(task, strategy, chat=asks)
     text = task.prompt if not asks and prompt.text == task.prompt.rstrip() else prompt.text
     about = {

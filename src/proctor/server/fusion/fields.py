@@ -15,7 +15,6 @@ T = TypeVar("T")
 MANUAL = "https://errors.pydantic.dev/2.6/v/"
 MOST_ECHOED = 1 << 16
 """A larger body is not sent back with what is wrong with it."""
-REQUIRED = object()
 DIGITS = 4300
 """More of them are no number in Python, either."""
 
@@ -99,7 +98,7 @@ class Fields:
 
     def number(self, name: str, default: float, most: float) -> float:
         """Return a finite number that is not above `most`."""
-        value = self._read(name, default, _number)
+        value = self._read(name, _number, default)
         if value > most:
             said = f"Input should be less than or equal to {most:g}"
             self._wrong("less_than_equal", [name], said, value, {"le": most})
@@ -111,11 +110,11 @@ class Fields:
 
     def integer(self, name: str, default: int) -> int:
         """Return an integer."""
-        return self._read(name, default, _integer)
+        return self._read(name, _integer, default)
 
     def text(self, name: str) -> str:
         """Return a text that has to be there."""
-        return self._read(name, REQUIRED, _text, "")
+        return self._read(name, _text, "", required=True)
 
     def optional_text(self, name: str) -> str | None:
         """Return a text or None."""
@@ -123,7 +122,7 @@ class Fields:
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """Return one of some texts, which has to be there."""
-        return self._read(name, REQUIRED, lambda value: _choice(value, choices), choices[0])
+        return self._read(name, lambda value: _choice(value, choices), choices[0], required=True)
 
     def optional_choice(self, name: str, choices: Sequence[str]) -> str | None:
         """Return one of some texts or None."""
@@ -131,18 +130,18 @@ class Fields:
 
     def flag(self, name: str) -> bool:
         """Return true or false, which has to be there."""
-        return bool(self._read(name, REQUIRED, _flag, False))
+        return self._read(name, _flag, False, required=True)
 
     def optional_flag(self, name: str) -> bool | None:
         """Return true, false or None."""
-        return None if self._value.get(name) is None else self._read(name, None, _flag)
+        return None if self._value.get(name) is None else self.flag(name)
 
     def identity(self, name: str) -> int | str:
         """Return a number or a text that has to be there."""
-        value = self._value.get(name, REQUIRED)
-        if isinstance(value, int | str) and not isinstance(value, bool):
-            return self._read(name, REQUIRED, _text if isinstance(value, str) else _integer, "")
-        if value is REQUIRED:
+        value = self._value.get(name, "")
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, str):
             return self.text(name)
         self._wrong("int_type", [name, "int"], "Input should be a valid integer", value)
         self._wrong("string_type", [name, "str"], "Input should be a valid string", value)
@@ -150,7 +149,7 @@ class Fields:
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Return an object, empty if it is not there."""
-        return self._read(name, {}, _mapping)
+        return self._read(name, _mapping, {})
 
     def texts_by_name(self, name: str) -> dict[str, str | None]:
         """Return an object whose values are texts or null."""
@@ -163,14 +162,14 @@ class Fields:
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts."""
-        found = self._read(name, [], _list)
+        found: list[str] = self._read(name, _list, [])
         for index, value in enumerate(found):
             self._item([name, index], value, _text)
         return found
 
     def records(self, name: str) -> list["Fields"]:
         """Return a list of objects that has to be there."""
-        found = self._read(name, REQUIRED, _list, [])
+        found: list[Any] = self._read(name, _list, [], required=True)
         return [
             Fields(one, [*self._where, name, index], self._details)
             for index, one in enumerate(found)
@@ -190,23 +189,20 @@ class Fields:
             return None
         found = value if isinstance(value, list) else [value]
         for index, row in enumerate(found):
-            place = [name, index] if isinstance(value, list) else [name]
+            place: list[str | int] = [name, index] if isinstance(value, list) else [name]
             self._item(place, row, _mapping)
         return found
 
     def _read(
-        self, name: str, default: Any, convert: Callable[[Any], T], instead: Any = None
-    ) -> Any:
-        """Return a field as something; if it is wrong, something in its place for now."""
-        usual = instead if default is REQUIRED else default
-        if self._broken:
-            return usual
-        if name not in self._value:
-            if default is REQUIRED:
-                self._missing(name)
-            return usual
-        found = self._item([name], self._value[name], convert)
-        return usual if found is None else found
+        self, name: str, convert: Callable[[Any], T], default: T, *, required: bool = False
+    ) -> T:
+        """Return a field as something; if it is wrong, the default stands in for now."""
+        if name in self._value:
+            found = self._item([name], self._value[name], convert)
+            return default if found is None else found
+        if required:
+            self._missing(name)
+        return default
 
     def _item(
         self, place: Sequence[str | int], value: Any, convert: Callable[[Any], T]

@@ -2,23 +2,25 @@
 
 import os
 from base64 import b64decode
-from typing import Protocol
 
 import msgspec
 
 from proctor.build import LIMITS
 from proctor.errors import InputError
 from proctor.program import Program
-from proctor.sandbox import GIB, MIB, Limits, Sandbox
+from proctor.sandbox import GIB, MIB, Limits
 from proctor.sandbox.job import Job, inside
+from proctor.server.executing import run_job
 from proctor.server.fusion.answers import MOST_OUTPUT, TOO_LATE, Ran, failed_here, ran
 from proctor.server.fusion.requests import RunCode
+from proctor.server.service import Bounds, Service
 
 PROCESSORS = os.cpu_count() or 1
 UNLIMITED_BYTES = 4 * GIB
 """What a program may take for which no limit is asked."""
 PROCESSES = 256
 MOMENT = 0.001
+OUTSIDE = "it is not a path inside the working folder"
 
 PROGRAMS = {
     "python": "python",
@@ -37,15 +39,7 @@ COMPILED = frozenset({"cpp", "go", "java", "rust"})
 """Languages for which it tells compiling apart from running."""
 
 
-class Bounds(Protocol):
-    """What bounds the files of one request."""
-
-    files: int
-    file_bytes: int
-    """Of all files together."""
-
-
-def run(sandbox: Sandbox, request: RunCode, bounds: Bounds, most_memory_bytes: int) -> Ran:
+def run(service: Service, request: RunCode) -> Ran:
     """Run a program and answer as SandboxFusion answers."""
     if request.language not in PROGRAMS:
         return failed_here(request.code, f"'{request.language}'")
@@ -55,10 +49,11 @@ def run(sandbox: Sandbox, request: RunCode, bounds: Bounds, most_memory_bytes: i
     if not compiles and request.run_timeout <= 0:
         return Ran(status="Failed", run_result=TOO_LATE)
     try:
-        job, outside = job_of(request, bounds, most_memory_bytes)
+        job, outside = job_of(request, service.bounds, service.most_memory_bytes)
+        execution = run_job(service.sandbox, job)
     except (InputError, ValueError) as error:
         return failed_here(request.code, error)
-    execution = sandbox.carry_out(job)
+    service.metrics.executed(str(type(execution.ending).__struct_config__.tag))
     if outside:
         left = {**execution.left, **outside}
         execution = msgspec.structs.replace(execution, left=left)
@@ -78,8 +73,8 @@ def job_of(request: RunCode, bounds: Bounds, most_memory_bytes: int) -> tuple[Jo
         try:
             inside(path)
             wanted.append(path)
-        except InputError as error:
-            outside[path] = str(error)
+        except InputError:
+            outside[path] = OUTSIDE
     files = {path: b64decode(text) for path, text in request.files.items() if text is not None}
     if sum(map(len, files.values())) > bounds.file_bytes:
         raise InputError(f"more than {bounds.file_bytes} bytes of files")

@@ -20,6 +20,7 @@ from proctor.server.fusion.answers import Command, Evaluated, Ran, Tested
 from proctor.server.fusion.datasets import Problem
 from proctor.server.fusion.extracting import extracted
 from proctor.server.fusion.requests import Config, GetMetrics
+from proctor.server.metrics import Metrics
 from proctor.server.refusal import Refusal
 from proctor.task import StdinCases, Task, TestProgram
 from proctor.verdict import TIMEOUTS, Bucket, Failed, TestResult, Unscored, Verdict
@@ -30,8 +31,9 @@ COMPILING = frozenset({Bucket.COMPILE, Bucket.COMPILE_TIMEOUT, Bucket.COMPILE_RE
 class Submissions:
     """Judges completions; safe for use by several threads."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, counted: Metrics) -> None:
         self._sandbox = sandbox
+        self._counted = counted
         self._judges = {stop: Judge(sandbox, Rules(early_stop=stop)) for stop in (True, False)}
         self._references = References(self._judges[False])
 
@@ -44,6 +46,7 @@ class Submissions:
         code = extracted(self._sandbox, task, completion, config)
         if isinstance(code.found, NoCode):
             failed = Failed(bucket=Bucket.NO_CODE, detail=code.found.reason)
+            self._counted.judged(failed)
             return _evaluated(problem, failed, config, extracted_code="", extracted_type=code.type)
         program = assemble(task, code.found)
         judge = self._judges[not config.extra.get("run_all_cases")]
@@ -51,6 +54,7 @@ class Submissions:
         if isinstance(task.tests, TestProgram):
             judgement = self._references.doubt(task, judgement)
         verdict = judgement.verdict
+        self._counted.judged(verdict)
         if isinstance(verdict, Unscored):  # nothing that the completion did
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "unscored", verdict.reason, 1.0)
         return _evaluated(
