@@ -15,13 +15,6 @@ import httpx2
 import pytest
 
 START_SECONDS = 60.0
-ADD = {
-    "task_id": "add",
-    "entry_point": "add",
-    "tests": {"kind": "assertions", "targets": ["add(1, 2) == 3", "add(0, 0) == 0"]},
-}
-RIGHT = "def add(a, b):\n    return a + b\n"
-WRONG = "def add(a, b):\n    return 1\n"
 
 
 class Running:

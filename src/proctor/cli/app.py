@@ -18,6 +18,7 @@ from proctor.cli.execute import execute
 from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
 from proctor.cli.history import history
+from proctor.cli.keys import keys
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
@@ -92,6 +93,7 @@ app.command("selftest")(selftest)
 app.command("perplexity")(perplexity)
 app.command("parity")(parity)
 app.add_typer(bench, name="bench")
+app.add_typer(keys, name="keys")
 
 
 def misuse(error: Exception) -> str | None:

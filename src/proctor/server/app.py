@@ -48,7 +48,9 @@ def create_app(service: Service) -> Litestar:
     )
 
 
-def _allowed(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+async def _allowed(
+    connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
+) -> None:
     """Refuse who has a key, but not for this."""
     del handler
     path = connection.scope["path_template"]

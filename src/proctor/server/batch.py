@@ -14,15 +14,18 @@ from litestar.types import HTTPScope, Receive, Send
 
 from proctor.errors import InputError
 from proctor.lines import encode
+from proctor.sandbox import MIB
 from proctor.server.grading import grade_one, plan_of
-from proctor.server.messages import BatchAnswer, BatchLine, decode
 from proctor.server.queue import Busy, Late
 from proctor.server.refusal import Refusal, refusal_of
 from proctor.server.service import Service
+from proctor.wire import BatchAnswer, BatchLine, decode
 
 LINES = "application/x-ndjson"
 KNOWN_TYPES = (LINES, "application/jsonl", "application/json-lines", "application/jsonlines")
 LANES_PER_WORKER = 4
+UNREAD_BYTES = 4 * MIB
+"""How much of the answers may wait for a client that first sends and then reads."""
 PAUSE = 0.05
 """Seconds after which it is looked again whether there is room for more."""
 
@@ -41,7 +44,9 @@ class Batch:
         self._receive = receive
         self._send = send
         self._room = asyncio.Semaphore(LANES_PER_WORKER * service.workers)
-        self._answers: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=1)
+        self._answers: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._unread = 0
+        self._read_on = asyncio.Event()
 
     async def answer(self) -> None:
         """Answer all lines."""
@@ -89,7 +94,7 @@ class Batch:
                 number += 1
         except (InputError, TimeoutError) as error:
             said = str(error) or f"nothing came for {self._service.bounds.idle_seconds:g} seconds"
-            await self._answers.put(_wrong(number, Refusal(HTTPStatus.OK, "stream", said)))
+            await self._give(_wrong(number, Refusal(HTTPStatus.OK, "stream", said)))
         stays = group.create_task(self._stay())
         if work:
             await asyncio.wait(work)
@@ -127,7 +132,7 @@ class Batch:
     async def _work(self, number: int, line: bytes) -> None:
         """Judge what one line asks for, and give its answer out when the client is ready."""
         try:
-            await self._answers.put(await self._judged(number, line))
+            await self._give(await self._judged(number, line))
         finally:
             self._service.held_bytes -= len(line)
             self._room.release()
@@ -148,9 +153,19 @@ class Batch:
         except Exception as error:  # noqa: BLE001  the others go on
             return _wrong(name, refusal_of(error))
 
+    async def _give(self, answer: bytes) -> None:
+        """Have an answer sent; wait while too many are there that the client does not read."""
+        while self._unread > UNREAD_BYTES:
+            self._read_on.clear()
+            await self._read_on.wait()
+        self._unread += len(answer)
+        self._answers.put_nowait(answer)
+
     async def _write(self) -> None:
         while (line := await self._answers.get()) is not None:
             await self._body(line, more=True)
+            self._unread -= len(line)
+            self._read_on.set()
 
     async def _body(self, text: bytes, *, more: bool) -> None:
         message: Any = {"type": "http.response.body", "body": text, "more_body": more}

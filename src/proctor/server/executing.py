@@ -21,9 +21,9 @@ from proctor.sandbox import (
 from proctor.sandbox.job import Job
 from proctor.server.grading import check_limits
 from proctor.server.keys import Caller
-from proctor.server.messages import Execute, Executed, LimitsAsked, decode_files
 from proctor.server.queue import Late
 from proctor.server.service import Service
+from proctor.wire import Execute, Executed, LimitsAsked, decode_files
 
 
 async def executed(service: Service, caller: Caller, ask: Execute) -> Executed:

@@ -14,10 +14,10 @@ from proctor.receipt import Receipt
 from proctor.run import Grader, Options
 from proctor.sandbox import Limits
 from proctor.server.keys import Caller
-from proctor.server.messages import Grade, GradeOptions
 from proctor.server.queue import Late
 from proctor.server.service import Service
 from proctor.task import Task
+from proctor.wire import Grade, GradeOptions
 
 LANES_PER_WORKER = 2
 """How many completions of one request wait or run at once for each worker."""

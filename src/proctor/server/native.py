@@ -10,10 +10,11 @@ import msgspec
 from litestar import Request, Response, asgi, get, post
 from litestar.types import HTTPScope, Receive, Scope, Send
 
+from proctor import wire as m
 from proctor.benchmarks import TABLE, find
 from proctor.errors import InputError
 from proctor.lines import encode
-from proctor.server import messages as m
+from proctor.server import openapi
 from proctor.server.batch import Batch
 from proctor.server.executing import executed
 from proctor.server.grading import graded, plan_of
@@ -156,16 +157,24 @@ def _has(benchmark: Benchmark, task_id: str) -> bool:
 def _health(service: Service) -> list[Any]:
     @get("/healthz")
     async def healthz() -> Response[bytes]:
-        return json({"status": "ok"})
+        return json(m.Status(status="ok"))
 
     @get("/readyz")
     async def readyz() -> Response[bytes]:
         if service.draining:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "draining", "the service ends", 1.0)
-        return json({"status": "ready"})
+        return json(m.Status(status="ready"))
 
     @get("/metrics")
     async def metrics() -> Response[str]:
         return Response(service.metrics.text(service), media_type=PROMETHEUS)
 
-    return [healthz, readyz, metrics]
+    @get("/schema/openapi.json")
+    async def document() -> Response[bytes]:
+        return Response(openapi.document(), media_type=JSON)
+
+    @get("/schema")
+    async def page() -> Response[str]:
+        return Response(openapi.page(), media_type="text/html; charset=utf-8")
+
+    return [healthz, readyz, metrics, document, page]

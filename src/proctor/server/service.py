@@ -14,11 +14,11 @@ from proctor.run import Grader, Options
 from proctor.sandbox import MIB, Sandbox
 from proctor.sandbox.admission import SHARE, host_memory
 from proctor.server.keys import Key, Keys
-from proctor.server.messages import decode
 from proctor.server.metrics import Metrics
 from proctor.server.queue import Gate
 from proctor.settings import Settings
 from proctor.task import Benchmark, Task
+from proctor.wire import decode
 
 MOST_BENCHMARKS = 16
 MOST_GRADERS = 16

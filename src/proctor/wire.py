@@ -125,6 +125,12 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Code and detail of what is wrong with the line, in place of a receipt."""
 
 
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """How the service is."""
+
+    status: Literal["ok", "ready"]
+
+
 class BenchmarkAbout(msgspec.Struct, frozen=True, kw_only=True):
     """A benchmark that is known by name."""
 
