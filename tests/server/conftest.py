@@ -68,15 +68,19 @@ class Running:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
-    def say(self, text: bytes) -> bytes:
-        """Send bytes over a connection of their own and return all that comes back."""
+    def say(self, text: bytes, patience: float = 20.0) -> bytes:
+        """Send bytes over a connection of their own; return what comes until it ends or pauses."""
+        said = b""
         with self.connect() as connection:
             try:
                 connection.sendall(text)
-                connection.shutdown(socket.SHUT_WR)
-                return b"".join(iter(lambda: connection.recv(65536), b""))
-            except (ConnectionResetError, BrokenPipeError):
-                return b""
+                connection.settimeout(patience)
+                while part := connection.recv(65536):
+                    said += part
+                    connection.settimeout(0.2)
+            except (ConnectionError, TimeoutError):
+                pass
+        return said
 
     def execute(self, code: str, **more: Any) -> httpx2.Response:
         return self.client.post("/v1/execute", json={"code": code, **more})
