@@ -21,13 +21,16 @@ COMMANDS = [
     "history",
     "verify",
     "view",
+    "serve",
     "benchmarks",
     "convert",
+    "evalplus",
     "doctor",
     "selftest",
     "perplexity",
     "parity",
     "bench",
+    "keys",
 ]
 PARTS = ["bench sandbox", "bench model"]
 Proctor = Callable[..., Any]
