@@ -22,6 +22,7 @@ COMMANDS = [
     "verify",
     "view",
     "benchmarks",
+    "contract",
     "convert",
     "doctor",
     "selftest",

@@ -12,6 +12,7 @@ from proctor.cli import INTERRUPTED, complain
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.compare import compare
+from proctor.cli.contract import contract
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.execute import execute
@@ -84,6 +85,7 @@ app.command("history")(history)
 app.command("verify")(verify)
 app.command("view")(view)
 app.command("benchmarks")(benchmarks)
+app.command("contract")(contract)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
