@@ -6,6 +6,9 @@ reference: in files, in its environment and command line, in all of its own memo
 copy. So it is given every needle with its bytes changed by a table, and looks for them in what
 it reads changed by the same table.
 
+Each probe also holds one text as it is, which it has to find: one that finds nothing at all is
+blind, and proves nothing.
+
 Short values cannot be told from chance. Where tests are values and no code, one of them is
 replaced by a mark that nobody else has, and the probe looks for that.
 
@@ -39,8 +42,10 @@ from proctor.task import (
 )
 
 PROBE = Path(__file__).with_name("probe.py")
-SHORTEST, MOST, LONGEST = 14, 8, 200
+SHORTEST, MOST, LONGEST = 14, 4, 200
 """Characters of a text that is no accident; how many texts are looked for, and how long."""
+PUBLIC = ("import ", "from ", "#", "def ", "class ", "@")
+"""Lines of a reference that begin so are in other programs as well."""
 AT_ONCE = 64
 MARK = "proctor-probe"
 SECONDS = 20.0
@@ -139,7 +144,11 @@ def _report(receipt: Receipt, needles: Sequence[str], seen: _Seen) -> None:
         said = json.loads(line.removeprefix(MARK))
         seen.files = max(seen.files, said["files"])
         seen.memory = max(seen.memory, said["memory"])
+        if all(index != len(needles) for index, _ in said["found"]):
+            seen.unscored[receipt.task_id] = "the probe does not even find what it holds itself"
         for index, where in said["found"]:
+            if index == len(needles):
+                continue
             what = f"{needles[index][:40]!r} can be read in {where}"
             seen.bad.setdefault(receipt.task_id, what)
 
@@ -180,7 +189,7 @@ def _given(task: Task) -> str:
 
 def _secrets(task: Task) -> Iterator[str]:
     lines = (task.canonical_solution or "").splitlines()
-    yield from (line for line in lines if not line.lstrip().startswith(("import ", "from ", "#")))
+    yield from (line for line in lines if not line.lstrip().startswith(PUBLIC))
     match task.tests:
         case Assertions(targets=targets):
             yield from targets
@@ -198,8 +207,10 @@ def probe_for(task: Task, needles: Sequence[str]) -> str:
         return known()[task.language].probe
     table = list(range(256))
     Random(secrets.randbits(64)).shuffle(table)  # noqa: S311  no secret
-    changed = [bytes(table[byte] for byte in text.encode("utf-8", "replace")) for text in needles]
-    head = f"TABLE = bytes({table})\nNEEDLES = {changed!r}\nMARK = {MARK!r}\n"
+    held = f"held-{secrets.token_hex(16)}"
+    texts = [text.encode("utf-8", "replace") for text in (*needles, held)]
+    changed = [bytes(table[byte] for byte in text) for text in texts]
+    head = f"TABLE = bytes({table})\nNEEDLES = {changed!r}\nMARK, HELD = {MARK!r}, {held!r}\n"
     return f"{head}\n{_without_head(PROBE.read_text())}\n{_stubs(task)}"
 
 

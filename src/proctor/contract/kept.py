@@ -9,7 +9,7 @@ other tasks, another Proctor or another machine. A partial result proves nothing
 import hashlib
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +18,7 @@ import msgspec
 
 from proctor.contract.result import SCHEMA, Result
 from proctor.errors import InputError, boundary
-from proctor.lines import read_whole
+from proctor.lines import read_whole, sha256_of
 from proctor.settings import home
 from proctor.store import pretty, write_whole
 from proctor.task import Benchmark
@@ -56,13 +56,17 @@ def latest(benchmark: Benchmark, within: timedelta | None = None) -> Result | No
     return result if within is None or result.is_fresh(within) else None
 
 
-def latest_of_files(name: str, files: Mapping[str, str]) -> Result | None:
-    """Return the newest result that speaks of files with this content, by their digests.
+def latest_of_files(name: str, files: Callable[[], Sequence[Path]]) -> Result | None:
+    """Return the newest result that speaks of files with this content, wherever they lay.
 
-    To know a benchmark's own digest all of its tasks would have to be read.
+    To know a benchmark's own digest all of its tasks would have to be read. Files are only asked
+    for, and only read, where there is a result.
     """
-    digests = sorted(files.values())
-    found = [one for one in _all(name) if sorted(one.files.values()) == digests]
+    every = list(_all(name))
+    if not every:
+        return None
+    digests = sorted(map(sha256_of, files()))
+    found = [one for one in every if sorted(one.files.values()) == digests]
     return max(found, key=lambda one: one.created, default=None)
 
 

@@ -3,16 +3,17 @@
 It is never imported: its text is run in place of a candidate, behind TABLE, NEEDLES and MARK.
 """
 
-from typing import Any
-
 TABLE, NEEDLES, MARK = bytes(range(256)), [b""], ""
 # --- the probe begins here
 import gc
 import json
 import os
 import sys
+from typing import Any
 
-LOOKS = 3
+INTERPRETER = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__)}
+"""What everybody has holds no test."""
+LOOKS = 2
 LARGEST = 8 << 20
 BLOCK = 1 << 20
 MOST_MEMORY = 512 << 20
@@ -48,7 +49,8 @@ class Look:
 
     def folder(self, top: str) -> None:
         for place, folders, files in os.walk(top):
-            folders[:] = folders[:200]
+            paths = ((name, os.path.join(place, name)) for name in folders[:200])
+            folders[:] = [name for name, path in paths if path not in INTERPRETER]
             for name in files[:500]:
                 self.file(os.path.join(place, name))
 

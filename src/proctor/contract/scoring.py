@@ -85,8 +85,8 @@ def reuse(exam: Examination) -> Found:
             field = _difference(ours, theirs)
             if field is not None:
                 bad[task_id] = f"draw {ours.sample} has another {field} when it is not run again"
-        if once[-1].reused_from != 0:
-            bad[task_id] = "its second draw, equal to the first, was run again"
+        if sorted((one.reused_from is None) for one in once) != [False, True]:
+            bad[task_id] = "of two equal draws not one was run, and the other not"
     if not exam.right:
         return Found(Word.UNKNOWN, "no reference passes, so there is nothing to draw twice")
     good = f"{len(exam.right)} pairs of equal draws have equal receipts, run or not"
