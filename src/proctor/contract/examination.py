@@ -238,8 +238,9 @@ class Examination:
     ) -> Found:
         """Tell tasks apart that break a line: known ones, unscored ones, and those that count."""
         listed = self.subject.declares.known.get(line, {})
-        known = {task_id: listed[task_id] for task_id in bad if task_id in listed}
-        counted = [task_id for task_id in bad if task_id not in known]
+        inorder = [task_id for task_id in self.benchmark.ids if task_id in bad]
+        known = {task_id: listed[task_id] for task_id in inorder if task_id in listed}
+        counted = [task_id for task_id in inorder if task_id not in known]
         said = f"; known to the benchmark: {', '.join(list(known)[:SHOWN])}" if known else ""
         if counted:
             evidence = f"{len(counted)} of {len(self.benchmark.tasks)} tasks: {counted[0]}: "

@@ -17,7 +17,7 @@ Where tests share a process with the candidate, they can be read, and the line s
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -60,7 +60,10 @@ def hidden(exam: Examination) -> Found:
     seen = _Seen()
     probed = _probed(exam, seen)
     while tasks := list(islice(probed, AT_ONCE)):
-        _look(exam, msgspec.structs.replace(exam.benchmark, tasks=tasks), seen)
+        needles = {task.task_id: _needles(task, marked) for task, marked in tasks}
+        marked = [marked for _, marked in tasks]
+        some = msgspec.structs.replace(exam.benchmark, tasks=marked)
+        _look(exam, some, needles, seen)
     if not seen.looked and not seen.unscored:
         return Found(Word.DOES_NOT_APPLY, f"nothing is promised: {seen.left_out()}")
     more = f"; {seen.left_out()}" if seen.together or seen.blind else ""
@@ -94,8 +97,8 @@ class _Seen:
         return f" in {self.files} files and {self.memory >> 20} MiB of memory"
 
 
-def _probed(exam: Examination, seen: _Seen) -> Iterator[Task]:
-    """Yield the tasks that a probe can look around in, with a mark among their tests."""
+def _probed(exam: Examination, seen: _Seen) -> Iterator[tuple[Task, Task]]:
+    """Yield the tasks that a probe can look around in, and each with marks in its tests."""
     for task in exam.benchmark.tasks:
         first = next(iter(exam.references.get(task.task_id, [])), None)
         if is_together(task) or (first is not None and first.judged == "together"):
@@ -103,11 +106,12 @@ def _probed(exam: Examination, seen: _Seen) -> Iterator[Task]:
         elif task.language != "python" and not known()[task.language].probe:
             seen.blind.add(task.language)
         else:
-            yield _marked(task)
+            yield task, _marked(task)
 
 
-def _look(exam: Examination, benchmark: Benchmark, seen: _Seen) -> None:
-    needles = {task.task_id: _needles(task) for task in benchmark.tasks}
+def _look(
+    exam: Examination, benchmark: Benchmark, needles: Mapping[str, list[str]], seen: _Seen
+) -> None:
     python = [task for task in benchmark.tasks if task.language == "python"]
     answers = [answer(task, probe_for(task, needles[task.task_id]), whole=True) for task in python]
     for receipt in exam.grade(benchmark, answers):
@@ -124,8 +128,9 @@ def _look(exam: Examination, benchmark: Benchmark, seen: _Seen) -> None:
         judgement = judge.judge(task, program)
         said = b"".join(one.stdout for one in judgement.findings.executions)
         looked_for = needles[task.task_id]
-        if not said.strip():
-            seen.unscored[task.task_id] = f"its probe said nothing: {judgement.verdict.detail}"
+        own = max(program.source.splitlines(), key=len)  # its file is one that it has to find
+        if own.encode() not in said:
+            seen.unscored[task.task_id] = f"its probe saw nothing: {judgement.verdict.detail}"
             continue
         seen.looked += 1
         seen.needles += len(looked_for)
@@ -169,10 +174,10 @@ def _marked(task: Task) -> Task:
     return msgspec.structs.replace(task, tests=tests, limits=limits)
 
 
-def _needles(task: Task) -> list[str]:
-    """Return texts that only tests and the reference have, longest first."""
+def _needles(task: Task, marked: Task) -> list[str]:
+    """Return texts that only tests and the reference have, the mark and the longest ones first."""
     public = f"{task.prompt}\n{_given(task)}\n{PROBE.read_text()}"
-    texts = {text.strip()[:LONGEST] for text in _secrets(task)}
+    texts = {text.strip()[:LONGEST] for one in (task, marked) for text in _secrets(one)}
     chosen = [text for text in texts if len(text) >= SHORTEST and text not in public]
     return sorted(chosen, key=lambda text: (not text.startswith("mark-"), -len(text), text))[:MOST]
 

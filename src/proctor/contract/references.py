@@ -1,5 +1,7 @@
 """Lines about reference solutions: they pass, always alike, and in time."""
 
+from typing import NamedTuple
+
 from proctor.contract.examination import Examination, Found, is_ours
 from proctor.contract.result import Word
 from proctor.receipt import Receipt
@@ -52,37 +54,47 @@ def said(receipt: Receipt) -> str:
 
 
 def time(exam: Examination) -> Found:
-    """Hold the quicker run of every reference against the limit."""
-    shares = {
-        task_id: min(share(task, one) for one in exam.references[task_id])
+    """Hold the quicker run of every reference against the limit.
+
+    What waits rather than computes may have waited for a busy machine: that is a warning.
+    """
+    taken = {
+        task_id: min(Share.of(task, one) for one in exam.references[task_id])
         for task_id, task in exam.right.items()
     }
-    if not shares:
+    if not taken:
         return Found(Word.UNKNOWN, "no reference passes, so none can be timed")
     bad = {
-        task_id: f"its reference takes {part:.0%} of {_limit(exam, task_id):g} s"
-        for task_id, part in shares.items()
-        if part > MOST_SHARE
+        task_id: f"its reference takes {share}"
+        for task_id, share in taken.items()
+        if share.cpu > MOST_SHARE
     }
-    slowest = max(shares, key=shares.__getitem__)
-    taken, limit = shares[slowest], _limit(exam, slowest)
-    good = f"the slowest is {slowest}: {taken * limit:.3f} s of {limit:g} s ({taken:.0%})"
+    slowest = max(taken, key=taken.__getitem__)
+    good = f"the slowest is {slowest}: {taken[slowest]}"
     found = exam.told("time", bad, unscored={}, good=good)
-    if found.word is Word.HELD and MUCH_SHARE < taken <= MOST_SHARE:
+    if found.word is Word.HELD and slowest not in bad and taken[slowest].most > MUCH_SHARE:
         return found._replace(word=Word.WARNING)
     return found
 
 
-def _limit(exam: Examination, task_id: str) -> float:
-    return exam.references[task_id][0].limits.wall_seconds
+class Share(NamedTuple):
+    """How much of its time a reference took, of the clock that passed and of the processor's."""
 
+    most: float
+    cpu: float
+    limit: float
 
-def share(task: Task, receipt: Receipt) -> float:
-    """Return how much of its time a reference took, by the clock that is nearer to its end."""
-    limits, usage = receipt.limits, receipt.usage
-    if not isinstance(task.tests, CallCases | StdinCases):
+    @classmethod
+    def of(cls, task: Task, receipt: Receipt) -> "Share":
+        """Take the longest case where each has the limit for itself, else all of them."""
+        limits, usage = receipt.limits, receipt.usage
         cpu, wall = usage.cpu_seconds, usage.wall_seconds
-        return max(cpu / limits.cpu_seconds, wall / limits.wall_seconds)
-    cases = [test.seconds for test in receipt.tests if test.seconds is not None]
-    longest = max(cases) if cases else usage.wall_seconds / max(1, len(receipt.tests))
-    return longest / limits.wall_seconds
+        if isinstance(task.tests, CallCases | StdinCases):
+            cases = [test.seconds for test in receipt.tests if test.seconds is not None]
+            wall = max(cases) if cases else wall / max(1, len(receipt.tests))
+            cpu = min(cpu, wall)
+        parts = (cpu / limits.cpu_seconds, wall / limits.wall_seconds)
+        return cls(max(parts), parts[0], limits.wall_seconds)
+
+    def __str__(self) -> str:
+        return f"{self.most:.0%} ({self.cpu:.0%} by the processor's clock) of {self.limit:g} s"

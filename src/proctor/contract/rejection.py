@@ -63,7 +63,7 @@ def lazy(exam: Examination) -> Found:
 def _rejected(exam: Examination, line: str, make: MakeAnswers) -> Found:
     """Run answers that no test should let pass."""
     names: dict[tuple[str, int], str] = {}
-    bad: dict[str, str] = {}
+    bad: dict[str, tuple[int, str]] = {}
     unscored: dict[str, str] = {}
 
     def answers() -> Iterator[Completion]:
@@ -75,15 +75,21 @@ def _rejected(exam: Examination, line: str, make: MakeAnswers) -> Found:
     count = 0
     for receipt in exam.grade(exam.benchmark, answers()):
         count += 1
-        name = names.pop((receipt.task_id, receipt.sample))
+        task_id, sample = receipt.task_id, receipt.sample
+        name = names.pop((task_id, sample))
         if is_ours(receipt):
-            unscored[receipt.task_id] = receipt.detail
-        elif receipt.bucket is Bucket.PASSED:
-            bad.setdefault(receipt.task_id, f"{name} passes {_tests(receipt)}")
+            unscored[task_id] = receipt.detail
+            continue
+        why = None
+        if receipt.bucket is Bucket.PASSED:
+            why = f"{name} passes {_tests(receipt)}"
         elif line == "empty" and receipt.bucket is not Bucket.NO_CODE:
-            bad.setdefault(receipt.task_id, f"{name} ends as {said(receipt)}, not no_code")
+            why = f"{name} ends as {said(receipt)}, not no_code"
+        if why is not None:
+            bad[task_id] = min(bad.get(task_id, (sample, why)), (sample, why))
     good = f"{count} answers to {len(exam.benchmark.tasks)} tasks are rejected"
-    return exam.told(line, bad, unscored=unscored, good=good)
+    whys = {task_id: why for task_id, (_, why) in bad.items()}
+    return exam.told(line, whys, unscored=unscored, good=good)
 
 
 def _tests(receipt: Receipt) -> str:

@@ -41,8 +41,6 @@ WRAPPERS: Mapping[str, Form] = {
     "<code>": lambda _, code: f"<code>\n{code}\n</code>",
     "<answer> behind prose": lambda _, code: f"I think so.\n\n<answer>\n{code}\n</answer>",
 }
-HIDES = ("```", "</code>", "</answer>", "<think>")
-"""Code with such text in it cannot be told from what is put around it."""
 
 
 class BraceCase(NamedTuple):
@@ -139,11 +137,10 @@ def _found_again(
 
 
 def _forms(task: Task, forms: Mapping[str, Form]) -> Iterator[tuple[str, str]]:
-    """Yield the reference in all forms that cannot be confused with its own text."""
+    """Yield the reference in all forms."""
     program = _bare(task)
     code = "" if program is None else program.source
-    if not any(mark in code for mark in HIDES):
-        yield from ((name, form(task, code)) for name, form in forms.items())
+    yield from ((name, form(task, code)) for name, form in forms.items())
 
 
 def _bare(task: Task) -> Program | None:
