@@ -24,33 +24,30 @@ def plugged_in(
     for point in metadata.entry_points(group=group):
         if only is not None and point.name != only:
             continue
-        trouble = _trouble_by_name(point, [*taken, *found])
-        if trouble is None:
-            loaded = _loaded(point, kind)
-            if isinstance(loaded, kind):
-                found[point.name] = loaded
-                continue
-            trouble = str(loaded)
-        broken.setdefault(point.name, f"{_who(point)} {trouble}")
+        try:
+            if point.name in taken or point.name in found:
+                raise _Unusable("but that name is taken")
+            found[point.name] = _loaded(point, kind)
+        except _Unusable as trouble:
+            broken.setdefault(point.name, f"{_who(point)} brings {point.name}, {trouble}")
     return Plugged(found, broken)
 
 
-def _trouble_by_name(point: metadata.EntryPoint, taken: Collection[str]) -> str | None:
-    return f"brings {point.name}, but that name is taken" if point.name in taken else None
+class _Unusable(Exception):
+    """What is wrong with an entry point."""
 
 
-def _loaded(point: metadata.EntryPoint, kind: type[Kind]) -> Kind | str:
-    """Return what an entry point stands for, or what is wrong with it."""
+def _loaded(point: metadata.EntryPoint, kind: type[Kind]) -> Kind:
     try:
         loaded = point.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001  it is code of somebody else
+    except (Exception, SystemExit) as error:  # it is code of somebody else
         why = f"{type(error).__name__}: {error}"
-        return f"brings {point.name}, which cannot be loaded: {why[:MAX_WHY]}"
+        raise _Unusable(f"which cannot be loaded: {why[:MAX_WHY]}") from None
     if not isinstance(loaded, kind):
-        return f"brings {point.name}, which is a {type(loaded).__name__}, not a {kind.__name__}"
+        raise _Unusable(f"which is a {type(loaded).__name__}, not a {kind.__name__}")
     own = getattr(loaded, "name", point.name)
     if own != point.name:
-        return f"brings {point.name}, which calls itself {str(own)[:MAX_WHY]}"
+        raise _Unusable(f"which calls itself {str(own)[:MAX_WHY]}")
     return loaded
 
 

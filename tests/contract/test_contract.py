@@ -276,21 +276,41 @@ def test_runs_that_share_a_folder(
     assert found.word is Word.BROKEN
 
 
-def test_a_fence_in_a_reference(file_with: Make, examination: Examine) -> None:
-    """Python's parser sees through it; there is none for other languages."""
+def test_a_fence_that_swallows_code(
+    rows: Rows, file_with: Make, examination: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No reference that is found in plain text was seen to be lost between fences."""
+    exam = examination(file_with(rows))
+    assert look(exam, "fences").word is Word.HELD
+    half = {"half a fence": lambda _, code: f"```python\n{code[:-6]}\n```\n"}
+    monkeypatch.setattr("proctor.contract.wrapping.FENCES", half)
+    found = look(exam, "fences")
+    assert found.word is Word.BROKEN
+    assert "half a fence" in found.evidence
+
+
+@pytest.mark.parametrize("language", ["bash", "javascript"])
+def test_a_probe_in_another_language(language: str, file_with: Make, examination: Examine) -> None:
+    code = {
+        "bash": "read -r number\necho ${number}a # as asked\n",
+        "javascript": "console.log(require('fs').readFileSync(0, 'utf8').trim() + 'a');\n",
+    }
     row = {
-        "task_id": "demo/bash",
-        "language": "bash",
+        "task_id": "demo/other",
+        "language": language,
         "tests": {"kind": "stdin", "inputs": ["1\n"], "outputs": ["1a\n"]},
-        "canonical_solution": "read -r n\n: <<'END'\n```\nEND\necho ${n}a\n",
+        "canonical_solution": code[language],
     }
     exam = examination(file_with([row]))
     if look(exam, "references").word is not Word.HELD:
-        pytest.skip("there is no bash in the sandbox of this machine")
-    found = look(exam, "fences")
-    assert found.word is Word.BROKEN
-    assert "demo/bash: its reference in a fence in prose ends as" in found.evidence
-    assert look(exam, "hidden").word is Word.HELD
+        pytest.skip(f"there is no {language} in the sandbox of this machine")
+    found = look(exam, "hidden")
+    assert found.word is Word.HELD, found
+    assert found.evidence.startswith("a probe of 1 tasks found none of")
+    mark = {"bash": "#", "javascript": "//"}[language]
+    told = {**row, "preamble": f"{mark} {code[language].splitlines()[-1]}"}
+    found = look(examination(file_with([told])), "hidden")
+    assert (found.word, found.tasks) == (Word.BROKEN, ["demo/other"])
 
 
 def test_a_brace_that_no_scanner_sees(

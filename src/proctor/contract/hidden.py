@@ -29,7 +29,7 @@ from proctor.contract.rejection import called
 from proctor.contract.result import Word
 from proctor.judge import Judge
 from proctor.languages import known
-from proctor.program import Program
+from proctor.program import verbatim
 from proctor.receipt import Receipt
 from proctor.task import (
     Assertions,
@@ -124,7 +124,7 @@ def _look(
             _report(receipt, looked_for, seen)
     judge = Judge(exam.sandbox)
     for task in (task for task in benchmark.tasks if task.language != "python"):
-        program = Program(source=known()[task.language].probe, language=task.language)
+        program = verbatim(task, known()[task.language].probe, whole=True)
         judgement = judge.judge(task, program)
         said = b"".join(one.stdout for one in judgement.findings.executions)
         looked_for = needles[task.task_id]
