@@ -25,9 +25,7 @@ def plugged_in(
         if only is not None and point.name != only:
             continue
         try:
-            if point.name in taken or point.name in found:
-                raise _Unusable("but that name is taken")
-            found[point.name] = _loaded(point, kind)
+            found[point.name] = _loaded(point, kind, [*taken, *found])
         except _Unusable as trouble:
             broken.setdefault(point.name, f"{_who(point)} brings {point.name}, {trouble}")
     return Plugged(found, broken)
@@ -37,10 +35,12 @@ class _Unusable(Exception):
     """What is wrong with an entry point."""
 
 
-def _loaded(point: metadata.EntryPoint, kind: type[Kind]) -> Kind:
+def _loaded(point: metadata.EntryPoint, kind: type[Kind], taken: Collection[str]) -> Kind:
+    if point.name in taken:
+        raise _Unusable("but that name is taken")
     try:
         loaded = point.load()
-    except (Exception, SystemExit) as error:  # it is code of somebody else
+    except (Exception, SystemExit) as error:  # noqa: BLE001  it is code of somebody else
         why = f"{type(error).__name__}: {error}"
         raise _Unusable(f"which cannot be loaded: {why[:MAX_WHY]}") from None
     if not isinstance(loaded, kind):

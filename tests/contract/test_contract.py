@@ -9,10 +9,21 @@ import msgspec
 import pytest
 
 from proctor.benchmarks import load
-from proctor.contract import LINES, Examination, Result, Word, examine, keep, latest, look
+from proctor.contract import (
+    LINES,
+    Examination,
+    Result,
+    Word,
+    examine,
+    keep,
+    latest,
+    look,
+    subject_of,
+)
 from proctor.contract.result import PARTIAL
 from proctor.contract.wrapping import BRACES, BraceCase
 from proctor.errors import InputError
+from proctor.sandbox import Sandbox
 
 Rows = list[dict[str, Any]]
 Make = Callable[..., str]
@@ -333,3 +344,37 @@ def test_a_brace_that_no_scanner_sees(
     assert look(spoilt, "references").word is Word.BROKEN
     monkeypatch.setitem(BRACES, "cpp", (BraceCase("int f() {", 2),))
     assert look(exam, "braces").evidence == "cpp: depth 1, not 2, behind 'int f() {'"
+
+
+def test_our_own_benchmark_keeps_its_contract(examination: Examine) -> None:
+    """What takes long is in the test of every line below."""
+    result = examine(
+        examination("basics"), [name for name in LINES if name not in {"hidden", "lazy"}]
+    )
+    words = {one.line: one.word for one in result.findings}
+    assert words.pop("braces") is Word.DOES_NOT_APPLY
+    assert set(words.values()) <= {Word.HELD, Word.WARNING}, result.findings
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("basics", {}),
+        ("humaneval", {}),
+        ("mbpp", {"lazy": {"MBPP/404", "MBPP/698", "MBPP/847", "MBPP/899"}}),
+    ],
+)
+def test_real_benchmarks_keep_their_contract(
+    name: str, known: dict[str, set[str]], data: Path, walls: Sandbox
+) -> None:
+    exam = Examination(subject_of(name, None if name == "basics" else data), walls, workers=2)
+    result = examine(exam)
+    bad = {one.line: one for one in result.findings if one.word in (Word.BROKEN, Word.UNKNOWN)}
+    if not walls.enforcement().isolated:
+        assert bad.pop("hidden").word is Word.UNKNOWN
+    assert not bad
+    found = {one.line: set(one.known) for one in result.findings if one.known}
+    found.pop("time", None)  # how fast the machine is
+    assert found == known
