@@ -171,7 +171,7 @@ def install_into(place: Path) -> Path:
     """Return the interpreter of a fresh environment that has the package."""
     package = place / "proctor-perl"
     shutil.copytree(EXAMPLES / "proctor-perl", package)
-    venv.create(place / "venv", with_pip=False)
+    venv.create(place / "venv", symlinks=True)
     python = place / "venv" / "bin" / "python"
     ours = sysconfig.get_path("purelib")
     theirs = next((place / "venv" / "lib").glob("python*/site-packages"))

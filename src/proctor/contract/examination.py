@@ -15,7 +15,7 @@ from proctor.completion import Completion
 from proctor.contract.result import SHOWN, Word
 from proctor.errors import InputError
 from proctor.languages import known, unknown
-from proctor.lines import explain, parse_toml, read_whole
+from proctor.lines import brief, explain, parse_toml, read_whole, spelt_out
 from proctor.receipt import Receipt
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Sandbox
@@ -139,6 +139,8 @@ def trouble_with(task: Task) -> str | None:
         return explain(error)
     if not task.task_id:
         return "task_id is empty"
+    if spelt_out(task.task_id) != task.task_id:
+        return f"task_id {brief(task.task_id)} is no text that UTF-8 can hold"
     if task.language not in known():
         return f"language is {task.language!r}; {unknown(task.language)}"
     if min(task.limits.cpu_seconds, task.limits.wall_seconds) <= 0:

@@ -25,7 +25,7 @@ def references(exam: Examination) -> Found:
             unscored[task_id] = failed[0].detail
         elif len(failed) == len(receipts):
             bad[task_id] = f"its reference fails: {said(failed[0])}"
-    good = f"{len(exam.references)} references pass"
+    good = f"{len(exam.right)} references pass"
     return exam.told("references", bad, unscored=unscored, good=good)
 
 
