@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from proctor import languages
 from proctor.benchmarks import TABLE, Source, others, source_of
 from proctor.errors import InputError
 from proctor.plugins import plugged_in
+from proctor.sandbox import doctor
 
 SOURCE = (
     "from proctor.benchmarks import Source\nfrom proctor.benchmarks.tasks_file import read\n"
@@ -93,3 +95,18 @@ def test_a_broken_model(bring: Callable[..., None], proctor: Callable[..., Any])
     ran = proctor("run", "basics", "--model", "theirs:x")
     assert ran.status == 2
     assert ran.complaint.startswith("--model theirs: the package bad_package brings theirs, which")
+
+
+def test_the_doctor_names_a_broken_language(
+    bring: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Walls:
+        def offer(self, language: str) -> str:
+            return f"{language} 1"
+
+    bring("bad_package", "1 / 0", "lolcode = bad_package:LANGUAGE", "proctor.languages")
+    monkeypatch.setattr("proctor.sandbox.doctor.others", languages.others.__wrapped__)
+    trials = {trial.name: trial for trial in doctor._try_languages(Walls())}
+    assert set(languages.TABLE) < set(trials)
+    assert not trials["lolcode"].held
+    assert trials["lolcode"].detail.startswith("the package bad_package brings lolcode, which")

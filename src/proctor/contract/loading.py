@@ -98,12 +98,12 @@ def _elsewhere(subject: Subject, seed: str) -> Any:
 
 
 def difficulty(exam: Examination) -> Found:
-    """Compare the shares of difficulties with the bands that the benchmark declares."""
+    """Compare the shares of difficulties, of all tasks, with the bands that are declared."""
     bands = exam.subject.declares.difficulty
     if not bands:
         return Found(Word.DOES_NOT_APPLY, "the benchmark declares no bands")
-    every = list(exam.benchmark.tasks)
-    count = Counter(task.metadata.difficulty for task in every)
+    every = [(task.task_id, task.metadata.difficulty) for task in exam.whole.tasks]
+    count = Counter(level for _, level in every)
     shares = {name: count[name] / len(every) for name in bands}
     shown = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
     for name, share in shares.items():
@@ -113,7 +113,7 @@ def difficulty(exam: Examination) -> Found:
                 f"{name} is {share:.0%} of {len(every)} tasks, declared {least:.0%} to {most:.0%}"
             )
             return Found(Word.BROKEN, what)
-    strange = [task.task_id for task in every if task.metadata.difficulty not in bands]
+    strange = [task_id for task_id, level in every if level not in bands]
     if strange:
         what = f"{len(strange)} tasks have a difficulty that is not declared: {strange[0]}"
         return Found(Word.BROKEN, what, strange[:SHOWN])
