@@ -59,7 +59,7 @@ def test_lazy_answers_are_programs(one: Task) -> None:
 
 def test_an_empty_body_closes_what_the_prompt_opened() -> None:
     one = task(
-        TestProgram(code="int main() {}"), language="cpp", prompt="namespace a { int f() {\n"
+        ProgramTests(code="int main() {}"), language="cpp", prompt="namespace a { int f() {\n"
     )
     assert lazies(one)["an empty body"] == ("\n}\n}\n", False)
     assert "an empty body" not in lazies(
