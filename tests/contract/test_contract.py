@@ -181,7 +181,26 @@ def test_text_of_a_test_that_is_in_sight(rows: Rows, file_with: Make, examinatio
         pytest.skip("no tier of this machine hides anything")
     found = look(exam, "hidden")
     assert (found.word, list(found.tasks)) == (Word.BROKEN, ["demo/add", "demo/shout"])
-    assert "demo/add: 'add(-4, 4) == 0' can be read in " in found.evidence
+    assert "demo/add: 'add(-4, 4) == 0' can be read in its preamble" in found.evidence
+
+
+def test_a_probe_finds_what_is_in_its_memory(
+    rows: Rows, file_with: Make, examination: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text that only runs together in memory, so that nobody can read it in the preamble."""
+    rows[1]["preamble"] = "EXPECTED = ['THE QUICK ' + word for word in ['BROWN FOX!']]"
+    exam = examination(file_with(rows[1:2]))
+    if not exam.sandbox.enforcement().isolated:
+        pytest.skip("no tier of this machine hides anything")
+    found = look(exam, "hidden")
+    assert (found.word, list(found.tasks)) == (Word.BROKEN, ["demo/shout"])
+    assert "'THE QUICK BROWN FOX!' can be read in " in found.evidence
+    assert "while it was loaded" in found.evidence
+    blind = 'def look(when):\n    print(MARK + \'{"found": [], "files": 1, "memory": 1}\', file=__import__(\'sys\').stderr)\n'
+    monkeypatch.setattr("proctor.contract.hidden._without_head", lambda _: blind)
+    found = look(examination(file_with(rows[2:])), "hidden")
+    assert found.word is Word.UNKNOWN
+    assert "the probe does not even find what it holds itself" in found.evidence
 
 
 def test_what_is_judged_together_is_not_hidden_and_says_so(

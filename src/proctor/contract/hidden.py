@@ -9,13 +9,13 @@ it reads changed by the same table.
 Each probe also holds one text as it is, which it has to find: one that finds nothing at all is
 blind, and proves nothing.
 
-Short values cannot be told from chance. Where tests are values and no code, one of them is
-replaced by a mark that nobody else has, and the probe looks for that.
+Short values cannot be told from chance. Where tests are values and no code, they are replaced by
+a mark that nobody else has, and the probe looks for that and the longest of the other texts. What
+stands in front of every program by the task's own wish, its preamble, is searched for all of them.
 
 Where tests share a process with the candidate, they can be read, and the line says so.
 """
 
-import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -71,6 +71,15 @@ def hidden(exam: Examination) -> Found:
     return exam.told("hidden", seen.bad, unscored=seen.unscored, good=good)
 
 
+class Said(msgspec.Struct):
+    """What a probe says of one look around."""
+
+    found: list[tuple[int, str]]
+    """Which text, and where; the last one is what it holds itself."""
+    files: int
+    memory: int
+
+
 class _Seen:
     """What probes have found."""
 
@@ -106,6 +115,9 @@ def _probed(exam: Examination, seen: _Seen) -> Iterator[tuple[Task, Task]]:
         elif task.language != "python" and not known()[task.language].probe:
             seen.blind.add(task.language)
         else:
+            told = next((text for text in _texts(task) if text in task.preamble), None)
+            if told is not None:
+                seen.bad[task.task_id] = f"{told[:40]!r} can be read in its preamble"
             yield task, _marked(task)
 
 
@@ -146,16 +158,23 @@ def _report(receipt: Receipt, needles: Sequence[str], seen: _Seen) -> None:
         seen.unscored[receipt.task_id] = f"the probe said nothing: {receipt.bucket}"
         return
     for line in lines:
-        said = json.loads(line.removeprefix(MARK))
-        seen.files = max(seen.files, said["files"])
-        seen.memory = max(seen.memory, said["memory"])
-        if all(index != len(needles) for index, _ in said["found"]):
+        said = _decoded(line.removeprefix(MARK))
+        seen.files = max(seen.files, said.files)
+        seen.memory = max(seen.memory, said.memory)
+        if all(index != len(needles) for index, _ in said.found):
             seen.unscored[receipt.task_id] = "the probe does not even find what it holds itself"
-        for index, where in said["found"]:
-            if index == len(needles):
+        for index, where in said.found:
+            if not 0 <= index < len(needles):
                 continue
             what = f"{needles[index][:40]!r} can be read in {where}"
             seen.bad.setdefault(receipt.task_id, what)
+
+
+def _decoded(text: str) -> Said:
+    try:
+        return msgspec.json.decode(text, type=Said)
+    except msgspec.MsgspecError:  # something else wrote that, or into it
+        return Said(found=[], files=0, memory=0)
 
 
 def _marked(task: Task) -> Task:
@@ -175,11 +194,16 @@ def _marked(task: Task) -> Task:
 
 
 def _needles(task: Task, marked: Task) -> list[str]:
-    """Return texts that only tests and the reference have, the mark and the longest ones first."""
+    """Return what the probe looks for: the mark, and the longest texts."""
+    texts = {*_texts(task), *_texts(marked)}
+    return sorted(texts, key=lambda text: (not text.startswith("mark-"), -len(text), text))[:MOST]
+
+
+def _texts(task: Task) -> list[str]:
+    """Return texts that only tests and the reference have."""
     public = f"{task.prompt}\n{_given(task)}\n{PROBE.read_text()}"
-    texts = {text.strip()[:LONGEST] for one in (task, marked) for text in _secrets(one)}
-    chosen = [text for text in texts if len(text) >= SHORTEST and text not in public]
-    return sorted(chosen, key=lambda text: (not text.startswith("mark-"), -len(text), text))[:MOST]
+    texts = dict.fromkeys(text.strip()[:LONGEST] for text in _secrets(task))
+    return [text for text in texts if len(text) >= SHORTEST and text not in public]
 
 
 def _given(task: Task) -> str:
