@@ -31,15 +31,18 @@ def references(exam: Examination) -> Found:
 
 def stable(exam: Examination) -> Found:
     """Compare what came of both runs of every reference."""
-    bad = {}
+    bad: dict[str, str] = {}
+    unscored: dict[str, str] = {}
     for task_id, receipts in exam.references.items():
         first, second = receipts[0], receipts[-1]
-        if not any(map(is_ours, receipts)) and alike(first) != alike(second):
+        if any(map(is_ours, receipts)):
+            unscored[task_id] = next(one.detail for one in receipts if is_ours(one))
+        elif alike(first) != alike(second):
             bad[task_id] = f"its reference flakes: {said(first)}, then {said(second)}"
     if not exam.references:
         return Found(Word.UNKNOWN, "there are no references to run twice")
     good = f"{len(exam.references)} references came out alike twice"
-    return exam.told("stable", bad, unscored={}, good=good)
+    return exam.told("stable", bad, unscored=unscored, good=good)
 
 
 def alike(receipt: Receipt) -> tuple[Bucket, list[tuple[int, bool]]]:
