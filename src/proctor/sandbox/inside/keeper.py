@@ -28,6 +28,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from .below import open_below
 from .nest import Nest, Ward
 from .roles import SetUp, player
 
@@ -112,7 +113,7 @@ class Keeper:
         order = self._orders.get(header)
         if order is None:
             order = json.loads(header)
-            if order["do"] == "exchange" and len(self._orders) < MAX_ORDERS:
+            if _is_usual(order) and len(self._orders) < MAX_ORDERS:
                 self._orders[header] = order
         return order
 
@@ -125,7 +126,9 @@ class Keeper:
         elif what == "kill" and self._ward is not None:
             self._nest.kill()
         elif what == "open":
-            self._open(order["path"], write=order["write"])
+            file = open_below(self._nest.scratch, order["path"], write=order["write"])
+            self._say((file,), opened=True)
+            os.close(file)
         elif what == "wipe":
             self._nest.wipe()
             self._say(wiped=True)
@@ -134,7 +137,7 @@ class Keeper:
         play = player(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
-        set_up = SetUp(self._nest, order["limits"], [*fds, writing])
+        set_up = self._set_up(order, (*fds, writing))
         ward = Ward(self._nest)
         if ward.pid == 0:
             set_up.become(play, order, bytes(blob))
@@ -239,28 +242,6 @@ class Keeper:
                     poll.unregister(self._control)
             if self._said.take(ready, poll):
                 self._nest.kill()
-
-    def _open(self, path: str, *, write: bool) -> None:
-        """Open a file of the scratch folder; no link and no `..` leads out of it."""
-        parts = path.split("/")
-        if not path or any(part in ("", ".", "..") for part in parts):
-            self._say(refused=f"{path!r} is not a path inside the scratch folder")
-            return
-        folder = os.open(self._nest.scratch, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for part in parts[:-1]:
-                if write:
-                    _make_folder(part, folder)
-                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = below
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC if write else os.O_RDONLY
-            flags |= os.O_NOFOLLOW | os.O_NONBLOCK
-            file = os.open(parts[-1], flags, 0o644, dir_fd=folder)
-        finally:
-            os.close(folder)
-        self._say((file,), opened=True)
-        os.close(file)
 
     def _clean_up(self) -> None:
         if self._ward is not None:
@@ -368,6 +349,14 @@ class Gatherer:
         return bool(length)
 
 
+def _is_usual(order: dict[str, Any]) -> bool:
+    """Say whether an order may come again, and holds nothing of a guest's that others could see."""
+    if order["do"] == "exchange":
+        return True
+    bare = not order.get("args") and "how" not in order and "beside" not in order
+    return order["do"] == "start" and bare
+
+
 def _contents(fd: int) -> memoryview:
     """Return what is in a file, in memory that can be wiped."""
     try:
@@ -376,13 +365,6 @@ def _contents(fd: int) -> memoryview:
         return memoryview(buffer)
     finally:
         os.close(fd)
-
-
-def _make_folder(name: str, folder: int) -> None:
-    try:
-        os.mkdir(name, 0o755, dir_fd=folder)
-    except FileExistsError:
-        pass  # that is as good; whether it is a folder, the next open tells
 
 
 def keep(control: int, nest: Nest) -> None:
