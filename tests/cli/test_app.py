@@ -21,6 +21,7 @@ COMMANDS = [
     "history",
     "verify",
     "view",
+    "serve",
     "benchmarks",
     "contract",
     "convert",
@@ -29,6 +30,7 @@ COMMANDS = [
     "perplexity",
     "parity",
     "bench",
+    "keys",
 ]
 PARTS = ["bench sandbox", "bench model"]
 Proctor = Callable[..., Any]
