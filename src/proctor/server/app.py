@@ -3,12 +3,12 @@
 from http import HTTPStatus
 from typing import Any
 
-from litestar import Litestar
+from litestar import Litestar, Request, Response
 from litestar.connection import ASGIConnection
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
 
-from proctor.server import fusion, native
+from proctor.server import fusion, native, piston
 from proctor.server.door import Door
 from proctor.server.keys import Scope
 from proctor.server.log import AccessLog
@@ -31,6 +31,9 @@ NEEDS: dict[str, Scope | None] = {
     "/list_ids": "tasks",
     "/get_prompts": "tasks",
     "/get_prompt_by_id": "tasks",
+    "/api/v2/runtimes": "execute",
+    "/api/v2/packages": "execute",
+    "/api/v2/execute": "execute",
     **dict.fromkeys(("/healthz", "/readyz", "/v1/ping", "/schema", "/schema/openapi.json")),
 }
 """Which scope of a key each path needs, in whichever dialect; a path that is not here is closed."""
@@ -38,14 +41,21 @@ NEEDS: dict[str, Scope | None] = {
 
 def create_app(service: Service) -> Litestar:
     """Return the routes of all dialects; `application` is what a server should serve."""
-    handlers: dict[int | type[Exception], Any] = {HTTPException: answer, Exception: answer}
+    handlers: dict[int | type[Exception], Any] = {HTTPException: _refuse, Exception: _refuse}
+    dialects = (native, fusion, piston)
     return Litestar(
-        route_handlers=[*native.routes(service), *fusion.routes(service)],
+        route_handlers=[route for dialect in dialects for route in dialect.routes(service)],
         guards=[_allowed],
         exception_handlers=handlers,
         openapi_config=None,
         logging_config=None,
     )
+
+
+def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+    """Refuse what no handler took: below the one path that is a dialect's own, in its shape."""
+    its = request.scope["path"].startswith(f"{piston.PREFIX}/")
+    return piston.refuse(request, error) if its else answer(request, error)
 
 
 async def _allowed(
