@@ -108,6 +108,76 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
 
 
+class OpenSession(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A notebook that is to be opened: one Python process that keeps its names."""
+
+    files: Annotated[Mapping[str, str], Meta(max_length=64)] = {}
+    """Files that lie in its folder: path → content in base64."""
+    limits: LimitsAsked = LimitsAsked()
+    """Of the whole; those on time and output are for each cell."""
+    idle_seconds: Annotated[float, Meta(ge=1, le=3600)] = 600.0
+    """How long it may go unused before it is closed."""
+
+
+class SessionAbout(msgspec.Struct, frozen=True, kw_only=True):
+    """One open notebook."""
+
+    id: str
+    idle_seconds: float
+    cells: int
+    """How many it was given."""
+
+
+class Sessions(msgspec.Struct, frozen=True, kw_only=True):
+    """The open notebooks of whoever asks."""
+
+    sessions: Sequence[SessionAbout]
+    most: int
+    """How many there may be."""
+
+
+class ExecuteCell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cell for an open notebook."""
+
+    code: str
+    timeout_s: Seconds | None = None
+    """After which it is interrupted; otherwise, the limit of the session."""
+    files: Annotated[Mapping[str, str], Meta(max_length=64)] = {}
+    """Files that are written before it runs: path → content in base64."""
+    fetch_files: Annotated[Sequence[str], Meta(max_length=64)] = ()
+    """Files to send back when it has run."""
+    deadline_seconds: Seconds | None = None
+
+
+class CellError(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cell raised."""
+
+    ename: str
+    evalue: str
+    traceback: Sequence[str]
+    """Lines."""
+
+
+class ExecutedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a cell."""
+
+    stdout: str
+    stderr: str
+    display: Sequence[Mapping[str, str]]
+    """What it showed, each by type of content; images in base64."""
+    error: CellError | None
+    ending: Ending | None
+    """Why it did not run to its end, if something from outside was the reason."""
+    alive: bool
+    """False if its process has ended, and with it the session."""
+    truncated: bool
+    """Whether it wrote more than is sent back."""
+    files: Mapping[str, str] = {}
+    missing: Mapping[str, str] = {}
+    """Which files were to be fetched but were not, and why."""
+    seconds: float
+
+
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     """Why a request is not answered as asked."""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from proctor.sandbox.box import Exchanged
     from proctor.sandbox.guest import Guest
     from proctor.sandbox.job import Job
+    from proctor.sandbox.notebooks import Notebook
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -204,6 +205,10 @@ class Sandbox(Protocol):
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> Session:
         """Open a box that lives."""
+        ...
+
+    def notebook(self, limits: Limits) -> "Notebook":
+        """Open an interpreter that lives and keeps its names from cell to cell."""
         ...
 
     def close(self) -> None:

@@ -180,6 +180,7 @@ class Box:
         code: bytes = b"",
         stdin: bytes | None = None,
         how: Mapping[str, Any] | None = None,
+        gentle: bool = False,
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
         """Fork a guest and return its outside; without standard input it gets a border.
@@ -224,6 +225,7 @@ class Box:
             outputs=(reading[0], reading[1]),
             border=ours,
             stdin=None if feed[1] is None else (feed[1], stdin or b""),
+            gentle=gentle,
             finally_=finally_,
         )
 
@@ -289,6 +291,11 @@ class Box:
         answer = self._answer().header
         if "wiped" not in answer:
             raise SandboxError(f"the scratch folder cannot be emptied: {answer.get('refused')}")
+
+    def hang_up(self) -> None:
+        """Have the keeper end all below it; any thread may, whoever waits for an answer."""
+        with contextlib.suppress(OSError):  # it is closed already
+            self.control.connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """End the keeper and all below it."""

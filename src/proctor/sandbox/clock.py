@@ -212,8 +212,9 @@ class Stopwatch:
             self._throttled += self._all_throttled() - self._throttled_at_start
             self._since = None
 
-    def lap(self) -> None:
-        """Begin anew for the next case: the limits count from here."""
+    def lap(self, limits: Limits | None = None) -> None:
+        """Begin anew for the next case: the limits, or other ones, count from here."""
+        self._limits = limits or self._limits
         self._lap = self.passed
         self._delay = self._throttled = self._heard_late = 0.0
         self._throttled_at_start = self._all_throttled()

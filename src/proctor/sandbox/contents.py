@@ -40,6 +40,8 @@ FOREIGN = ("foreign",)
 """Files that live in boxes for programs of other languages only."""
 EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 """Files that live in boxes with test code only."""
+NOTEBOOKS = ("notebook",)
+"""Files that live in boxes of notebooks only."""
 
 PRELOADED = (
     *("bisect", "collections", "copy", "functools", "heapq", "itertools", "json", "math"),
@@ -150,6 +152,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Whether test code runs in it."""
     shown: Sequence[str] | None = None
     """What of the host programs of another language need; None: it is a box for Python."""
+    notebook: bool = False
+    """Whether its guest runs cells."""
     shared_bytes: int = 0
     """How much a scratch folder holds that guests share, as in a session; 0: each has its own."""
 
@@ -181,6 +185,7 @@ def bundle(contents: Contents, nest: Nest, path: Sequence[str]) -> bytes:
     modules = [
         *MODULES,
         *(EXAMINERS if contents.examiner else ()),
+        *(NOTEBOOKS if contents.notebook else ()),
         *(FOREIGN if contents.shown is not None else ()),
         *nest.modules,
     ]

@@ -26,6 +26,7 @@ from proctor.sandbox.container import Image, command, look_into, note, profile, 
 from proctor.sandbox.contents import Contents, bundle, look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job
+from proctor.sandbox.notebooks import Notebook
 from proctor.sandbox.place import Place
 from proctor.sandbox.sessions import BoxSession
 from proctor.sandbox.warm import IDLE, Warm
@@ -173,6 +174,10 @@ class Docker:
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
         return self._under(limits).session(limits, idle_seconds)
+
+    def notebook(self, limits: Limits) -> Notebook:
+        """Open an interpreter that lives."""
+        return self._under(limits).notebook(limits)
 
     def close(self) -> None:
         """End all containers that are not in use."""

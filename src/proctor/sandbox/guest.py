@@ -31,12 +31,16 @@ from proctor.sandbox import (
 )
 from proctor.sandbox.cgroup import Group
 from proctor.sandbox.clock import Expiry, Load, Stopwatch
-from proctor.sandbox.control import Control
+from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.inside.frames import Frame, Reader, TooLarge
 
 CHUNK = 1 << 16
 PATIENCE_AFTER_KILL = 10.0
+PIPEFULS = 32
+"""How often output is read at most that may be there already: somebody may go on writing."""
+GRACE_SECONDS = 1.0
+"""How long a guest that was interrupted may go on."""
 CLOSED_SECONDS = 0.5
 """How long a guest that closed its border may live on."""
 
@@ -87,9 +91,16 @@ class Guest:
         outputs: tuple[int, int],
         border: socket.socket | None = None,
         stdin: tuple[int, bytes] | None = None,
+        gentle: bool = False,
         finally_: Callable[[], None] | None = None,
     ) -> None:
+        """A `gentle` end leaves a guest its life: see `begin`."""
         self._control = control
+        self._gentle = gentle
+        self.interrupted = False
+        """Whether it was told that its time is over."""
+        self.truncated = False
+        """Whether some of what it wrote was thrown away."""
         self._limits = limits
         self._finally = finally_
         self._border = border
@@ -119,6 +130,39 @@ class Guest:
         if group is not None:
             self._actions[group.alarm] = self._take_alarm
             self._poll.register(group.alarm, group.events)
+
+    def begin(self, limits: Limits) -> None:
+        """Let it do one more thing, for which limits count anew.
+
+        When its time is over it is interrupted, and ended only if it goes on. What it writes
+        beyond its limit is thrown away.
+        """
+        self._limits = limits
+        self.interrupted = self.truncated = False
+        for stream in self._streams.values():
+            stream.clear()
+        self._reader.renew()
+        self.clock.lap(limits)
+
+    def take_output(self) -> tuple[bytes, bytes]:
+        """Return what it wrote up to now to both streams."""
+        for _ in range(PIPEFULS):
+            ready = [fd for fd, _ in self._poll.poll(0) if fd in self._outputs]
+            for fd in ready:
+                self._actions[fd]()
+            if not ready:
+                break
+        first, second = (bytes(self._streams[fd]) for fd in self._outputs)
+        return first, second
+
+    def order(self, **what: Any) -> Answer:
+        """Have the keeper do something meanwhile; that the guest has ended may come first."""
+        self._control.order(**what)
+        while True:
+            answer = self._control.answer() if self._control.wait(PATIENCE_AFTER_KILL) else GONE
+            if "ended" not in answer.header:
+                return answer
+            self._ended = answer.header
 
     def send(self, data: bytes) -> None:
         """Queue bytes for the guest and send what can be sent now."""
@@ -230,7 +274,11 @@ class Guest:
         if is_dropped():
             self.kill(DROPPED)
         expired = self.clock.expired()
-        if expired is not None:
+        if expired in ("cpu", "wall") and self._gentle and not self.interrupted:
+            self.interrupted = True
+            self.clock.lap(self._limits.with_seconds(GRACE_SECONDS))
+            self._control.order(do="interrupt")
+        elif expired is not None:
             self.kill(over_limit(expired, self._limits))
 
     def _take_answer(self) -> None:
@@ -259,7 +307,9 @@ class Guest:
         stream = self._streams[fd]
         room = self._limits.output_bytes - len(stream)
         stream += data[:room]
-        if len(data) > room:
+        if len(data) > room and self._gentle:
+            self.truncated = True
+        elif len(data) > room:
             self._too_long = True
             self.kill(OutputTooLong())
 

@@ -19,6 +19,7 @@ from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
+from proctor.sandbox.notebooks import Notebook
 from proctor.sandbox.packages import default_packages, entries, with_versions
 from proctor.sandbox.place import Place, show_packages
 from proctor.sandbox.pool import Pool
@@ -155,6 +156,10 @@ class Portable:
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
         return BoxSession(self._box(), limits, idle_seconds)
+
+    def notebook(self, limits: Limits) -> Notebook:
+        """Open an interpreter that lives."""
+        return Notebook(self._box(), limits)
 
     def close(self) -> None:
         """Nothing is kept between candidates, so nothing is left to end."""

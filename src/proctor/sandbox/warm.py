@@ -27,6 +27,7 @@ from proctor.sandbox.drop import check
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
+from proctor.sandbox.notebooks import Notebook
 from proctor.sandbox.packages import default_packages, entries, plain, with_versions
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
@@ -208,6 +209,16 @@ class Warm:
             self._contents, shared_bytes=SESSION_BYTES, loopback=limits.loopback
         )
         return BoxSession(self._make(contents), limits, idle_seconds)
+
+    def notebook(self, limits: Limits) -> Notebook:
+        """Open an interpreter that lives."""
+        contents = msgspec.structs.replace(
+            self._contents,
+            shared_bytes=limits.scratch_bytes,
+            loopback=limits.loopback,
+            notebook=True,
+        )
+        return Notebook(self._make(contents), limits)
 
     def idle(self) -> int:
         """Return how many boxes are warm and wait."""

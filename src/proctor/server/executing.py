@@ -71,7 +71,7 @@ def identity(job: Job) -> bytes:
 def _job(service: Service, ask: Execute) -> Job:
     if any("\0" in word for word in ask.args):
         raise InputError("args: there is a null character in it")
-    limits = _limits(service, ask.limits)
+    limits = limits_of(service, ask.limits, Limits())
     return Job(
         program=Program(source=ask.code, language=named(ask.language).name, args=tuple(ask.args)),
         limits=limits,
@@ -82,11 +82,12 @@ def _job(service: Service, ask: Execute) -> Job:
     )
 
 
-def _limits(service: Service, asked: LimitsAsked) -> Limits:
+def limits_of(service: Service, asked: LimitsAsked, usual: Limits) -> Limits:
+    """Return limits with what a request asks for, if this service grants that."""
     given = {
         name: value for name, value in msgspec.structs.asdict(asked).items() if value is not None
     }
-    limits = msgspec.structs.replace(Limits(), **given)
+    limits = msgspec.structs.replace(usual, **given)
     check_limits(service, limits, "limits.cpu_seconds, limits.wall_seconds", "limits.memory_bytes")
     return limits
 

@@ -81,6 +81,7 @@ def _gauges(metrics: Metrics, service: "Service") -> list[str]:
         ("workers_busy", "Candidates that run.", gate.running),
         ("work_mean_seconds", "How long work takes, lately.", gate.mean_seconds),
         ("requests_in_flight", "Requests that are being answered.", metrics.in_flight),
+        ("sessions", "Notebooks that are open.", service.notebooks.count),
         ("draining", "1 while the service ends.", int(service.draining)),
     ]
     if isinstance(sandbox, Warm):

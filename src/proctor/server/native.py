@@ -1,4 +1,4 @@
-"""The native API: grade, execute, benchmarks, tasks, health, metrics."""
+"""The native API: grade, execute, sessions, benchmarks, tasks, health, metrics."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-from litestar import Request, Response, asgi, get, post
+from litestar import Request, Response, asgi, delete, get, post
 from litestar.types import HTTPScope, Receive, Scope, Send
 
 from proctor import wire as m
 from proctor.benchmarks import TABLE, find
 from proctor.errors import InputError
 from proctor.lines import encode
-from proctor.server import openapi
+from proctor.server import cells, openapi
 from proctor.server.batch import Batch
 from proctor.server.executing import executed
 from proctor.server.grading import graded, plan_of
@@ -29,7 +29,7 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 def routes(service: Service) -> list[Any]:
     """Return the handlers of the native API."""
-    return [*_work(service), *_reading(service), *_health(service)]
+    return [*_work(service), *_sessions(service), *_reading(service), *_health(service)]
 
 
 def caller_of(request: Asked) -> Caller:
@@ -71,6 +71,30 @@ def _work(service: Service) -> list[Any]:
         await Batch(service, cast("HTTPScope", scope), receive, send).answer()
 
     return [grade, execute, batch]
+
+
+def _sessions(service: Service) -> list[Any]:
+    @post("/v1/sessions", status_code=HTTPStatus.OK)
+    async def open_session(request: Asked) -> Response[bytes]:
+        ask = await body_of(request, m.OpenSession)
+        return json(await cells.opened(service, caller_of(request), ask))
+
+    @get("/v1/sessions")
+    async def list_sessions(request: Asked) -> Response[bytes]:
+        return json(cells.listed(service, caller_of(request)))
+
+    @post("/v1/sessions/{session_id:str}/execute", status_code=HTTPStatus.OK)
+    async def execute_cell(request: Asked) -> Response[bytes]:
+        name, caller = request.path_params["session_id"], caller_of(request)
+        ask = await body_of(request, m.ExecuteCell)
+        return json(await cells.executed(service, caller, name, ask))
+
+    @delete("/v1/sessions/{session_id:str}", status_code=HTTPStatus.OK)
+    async def close_session(request: Asked) -> Response[bytes]:
+        name, caller = request.path_params["session_id"], caller_of(request)
+        return json(await cells.closed(service, caller, name))
+
+    return [open_session, list_sessions, execute_cell, close_session]
 
 
 def _reading(service: Service) -> list[Any]:

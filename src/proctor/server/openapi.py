@@ -17,6 +17,9 @@ WORK = (408, 413, 415, 422, 429, 504)
 """Answers that say why a request is not answered as asked."""
 
 
+SESSION = ("session_id", "path", "Its id.")
+
+
 class Operation(NamedTuple):
     """One path of the API."""
 
@@ -46,6 +49,23 @@ OPERATIONS = (
     Operation(
         *("post", "/v1/execute", "Run one program and say what happened.", wire.Executed),
         *(wire.Execute, WORK),
+    ),
+    Operation(
+        *("post", "/v1/sessions", "Open a notebook: a Python process that keeps its names."),
+        *(wire.SessionAbout, wire.OpenSession, WORK),
+    ),
+    Operation(
+        *("get", "/v1/sessions", "List your open notebooks.", wire.Sessions),
+    ),
+    Operation(
+        *("post", "/v1/sessions/{session_id}/execute", "Run a cell.", wire.ExecutedCell),
+        *(wire.ExecuteCell, (*WORK, 404, 409)),
+        parameters=(SESSION,),
+    ),
+    Operation(
+        *("delete", "/v1/sessions/{session_id}", "Close a notebook.", wire.SessionAbout),
+        refusals=(404,),
+        parameters=(SESSION,),
     ),
     Operation(
         *("get", "/v1/benchmarks", "List the benchmarks that are known by name."),

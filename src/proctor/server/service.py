@@ -15,6 +15,7 @@ from proctor.sandbox import MIB, Sandbox
 from proctor.sandbox.admission import SHARE, host_memory
 from proctor.server.keys import Key, Keys
 from proctor.server.metrics import Metrics
+from proctor.server.notebooks import Notebooks
 from proctor.server.queue import Gate
 from proctor.settings import Settings
 from proctor.task import Benchmark, Task
@@ -43,6 +44,10 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """How long a request may take to arrive, and an answer to be read on."""
     idle_seconds: float = 600.0
     """How long a stream of lines may pause."""
+    sessions: int = 512
+    """Open notebooks of all together."""
+    sessions_of_one: int = 256
+    """Of one key; without keys, of everybody."""
     deadline_seconds: float = 3600.0
     """The longest that a request may wait for its answer."""
 
@@ -68,6 +73,7 @@ class Service:
         self.keys = None if keys is None else Keys(keys)
         self.gate = Gate(workers, most_waiting or WAITING_PER_WORKER * workers)
         self.metrics = Metrics()
+        self.notebooks = Notebooks(sandbox, self.bounds.sessions, self.bounds.sessions_of_one)
         self.held_bytes = 0
         """Of requests that are being answered."""
         self.draining = False
@@ -158,4 +164,5 @@ class Service:
     def close(self) -> None:
         """End everything that still runs."""
         self.gate.close()
+        self.notebooks.close()
         self.sandbox.close()

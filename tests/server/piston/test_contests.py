@@ -14,7 +14,7 @@ CHECKER = (
 
 
 def contest(**files):
-    return concontest(
+    return contest_of(
         Execute(
             files=[
                 File(name="main.python", content=b"", is_text=True),

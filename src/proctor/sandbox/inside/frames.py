@@ -22,6 +22,8 @@ LOAD, CALL, OP, END, CALLS = 1, 2, 3, 4, 5
 LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK = 11, 12, 13, 14, 15, 16
 # to and from the examiner
 EXAMINE, RESULT, EXAMINED, BROKEN, UNFIT = 21, 22, 23, 24, 25
+# to and from a notebook
+CELL, RAN = 31, 32
 
 # The C parts of json themselves: its Python parts use builtins that a candidate may have patched.
 _ENCODE = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
@@ -83,6 +85,10 @@ class Reader:
     def __init__(self) -> None:
         self._pending = bytearray()
         self._total = 0
+
+    def renew(self) -> None:
+        """Begin to count anew: what comes next is another conversation."""
+        self._total = len(self._pending)
 
     def feed(self, data: bytes | memoryview) -> Iterator[Frame]:
         """Take bytes as they came and yield every frame that is complete."""

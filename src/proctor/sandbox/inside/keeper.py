@@ -8,6 +8,7 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
     start role limits + [in, out, err, border]  started pid; later: ended …
     exchange role limits, requests              ended …, what it answered and wrote
     kill                                        (makes `ended` come)
+    interrupt                                   (none: the guest hears it)
     open path write                             opened + descriptor | refused why
     wipe                                        wiped
 
@@ -21,6 +22,7 @@ import gc
 import json
 import os
 import select
+import signal
 import site
 import socket
 import sys
@@ -125,6 +127,8 @@ class Keeper:
             self._exchange(order, blob)
         elif what == "kill" and self._ward is not None:
             self._nest.kill()
+        elif what == "interrupt" and self._ward is not None:
+            os.kill(self._ward.pid, signal.SIGINT)
         elif what == "open":
             file = open_below(self._nest.scratch, order["path"], write=order["write"])
             self._say((file,), opened=True)

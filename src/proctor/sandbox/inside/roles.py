@@ -22,6 +22,7 @@ ROLES = {
     "examiner": ("examiner", "examine"),
     "checker": ("checker", "check"),
     "together": ("together", "examine_together"),
+    "notebook": ("notebook", "run_cells"),
 }
 """Role → the module and function that plays it; a box has only the modules that it needs."""
 Player = Callable[[Wire], None]

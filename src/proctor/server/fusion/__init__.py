@@ -5,6 +5,7 @@ and why, is a table in docs/guides/service-sandboxfusion.md.
 
     fields, requests   a body → a record, or a list of what is wrong with it
     running            /run_code
+    jupyter            /run_jupyter
     datasets           which problems there are, and what a model is shown
     extracting         which lines of a completion are code
     submitting         /submit
@@ -22,7 +23,7 @@ from litestar import Request, Response, Router, get, post
 from litestar.exceptions import HTTPException
 from litestar.types import ControllerRouterHandler
 
-from proctor.server.fusion import datasets, requests, running
+from proctor.server.fusion import datasets, jupyter, requests, running
 from proctor.server.fusion.fields import Unprocessable, Unreadable, parse
 from proctor.server.fusion.submitting import Submissions, metrics
 from proctor.server.refusal import JSON, refusal_of
@@ -72,7 +73,18 @@ def _running(service: Service) -> Sequence[ControllerRouterHandler]:
         )
         return _answer(ran)
 
-    return [ping, run_code]
+    @post("/run_jupyter")
+    async def run_jupyter(request: AnyRequest) -> Response[bytes]:
+        body = await _parsed(request, await request.body())
+        asked = requests.run_jupyter(body, service.max_seconds)
+        ran = await service.gate.run(
+            lambda: jupyter.run(service, asked),
+            key=_key(request),
+            wait_seconds=max(asked.total_timeout, 0.0) + GRACE_SECONDS,
+        )
+        return _answer(ran)
+
+    return [ping, run_code, run_jupyter]
 
 
 def _asking(service: Service) -> Sequence[ControllerRouterHandler]:

@@ -53,6 +53,26 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, str] = {}
 
 
+class CellRan(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one cell."""
+
+    stdout: str = ""
+    stderr: str = ""
+    display: Sequence[Mapping[str, str]] = ()
+    error: Sequence[Mapping[str, Any]] = ()
+
+
+class RanJupyter(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `/run_jupyter`, with every field that its server sends."""
+
+    status: Status
+    message: str = ""
+    driver: Command | None = None
+    cells: Sequence[CellRan] = ()
+    executor_pod_name: str | None = None
+    files: Mapping[str, str] = {}
+
+
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """One problem as a model is shown it."""
 

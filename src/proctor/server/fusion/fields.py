@@ -160,9 +160,9 @@ class Fields:
                 self._item([name, key], value, _text)
         return found
 
-    def texts(self, name: str) -> list[str]:
+    def texts(self, name: str, *, required: bool = False) -> list[str]:
         """Return a list of texts."""
-        found: list[str] = self._read(name, _list, [])
+        found: list[str] = self._read(name, _list, [], required=required)
         for index, value in enumerate(found):
             self._item([name, index], value, _text)
         return found

@@ -14,6 +14,8 @@ LANGUAGES = (
 )
 """All that it knows by name, in its order; which of them run here, `running.py` says."""
 USUAL_SECONDS = 10.0
+USUAL_TOTAL_SECONDS = 45.0
+KERNELS = ("python3",)
 EVERYTHING = 1_000_000
 EXTRACTED_TYPES = ("fenced", "incomplete_fenced", "heuristic", "empty")
 
@@ -36,6 +38,18 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
     def seconds(self) -> float:
         """How long it may take once its turn has come."""
         return max(self.compile_timeout, 0.0) + max(self.run_timeout, 0.0)
+
+
+class RunJupyter(msgspec.Struct, frozen=True, kw_only=True):
+    """Cells of one notebook to run: `POST /run_jupyter`."""
+
+    cells: Sequence[str]
+    cell_timeout: float = 0.0
+    """None if it is not above 0."""
+    total_timeout: float = USUAL_TOTAL_SECONDS
+    memory_limit_mb: int = -1
+    files: Mapping[str, str | None] = {}
+    fetch_files: Sequence[str] = ()
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +116,22 @@ def run_code(body: Any, most_seconds: float) -> RunCode:
         files=fields.texts_by_name("files"),
         fetch_files=fields.texts("fetch_files"),
     )
+    fields.check()
+    return request
+
+
+def run_jupyter(body: Any, most_seconds: float) -> RunJupyter:
+    """Read a request to run cells."""
+    fields = Fields(body)
+    request = RunJupyter(
+        cells=fields.texts("cells", required=True),
+        cell_timeout=fields.number("cell_timeout", 0.0, most_seconds),
+        total_timeout=fields.number("total_timeout", USUAL_TOTAL_SECONDS, most_seconds),
+        memory_limit_mb=fields.integer("memory_limit_MB", -1),
+        files=fields.texts_by_name("files"),
+        fetch_files=fields.texts("fetch_files"),
+    )
+    fields.optional_choice("kernel", KERNELS)
     fields.check()
     return request
 
