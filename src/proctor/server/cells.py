@@ -126,7 +126,7 @@ def take(
         try:
             content = notebook.read(inside(path), room + 1)
         except SandboxError:
-            missing[path] = NOT_THERE
+            missing[path] = NOT_THERE if notebook.alive else "the process has ended"
             continue
         if len(content) > room:
             missing[path] = f"more than {most} bytes in all"

@@ -8,7 +8,7 @@ import msgspec
 
 from proctor.errors import InputError, SandboxError
 from proctor.sandbox import MIB, Denied, Limits, OutOfMemory, SandboxFailed, TimedOut
-from proctor.sandbox.job import inside
+from proctor.sandbox.job import NOT_THERE, inside
 from proctor.sandbox.notebooks import Cell, Notebook
 from proctor.server import cells
 from proctor.server.fusion.answers import (
@@ -61,14 +61,9 @@ def _run(
         execution_time=time.monotonic() - begun,
         return_code=None if late else 0 if notebook.alive else KILLED,
     )
-    remarks = [
-        *(remark for index, cell in enumerate(done) for remark in _remarks(index, cell)),
-        *(
-            f"{path!r} is not fetched: {why}"
-            for path, why in missing.items()
-            if why != cells.NOT_THERE
-        ),
-    ]
+    remarks = [remark for index, cell in enumerate(done) for remark in _remarks(index, cell)]
+    left = ((path, why) for path, why in missing.items() if why != NOT_THERE)
+    remarks += [f"{path!r} is not fetched: {why}" for path, why in left]
     fine = not late and notebook.alive and all(cell.ending is None for cell in done)
     return RanJupyter(
         status="Success" if fine else "Failed",

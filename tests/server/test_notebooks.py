@@ -1,0 +1,78 @@
+"""Open notebooks: how many there may be, and when one goes."""
+
+import time
+
+import pytest
+
+from proctor.sandbox import Limits
+from proctor.server import notebooks
+from proctor.server.notebooks import Notebooks
+from proctor.server.refusal import Refusal
+
+LIMITS = Limits().with_seconds(10.0)
+
+
+@pytest.fixture
+def open_ones(kernel, monkeypatch):
+    monkeypatch.setattr(notebooks, "TICK", 0.1)
+    made = Notebooks(kernel, most=3, most_of_one=2)
+    yield made
+    made.close()
+
+
+def wait_for_none(open_ones, seconds=20.0):
+    end = time.monotonic() + seconds
+    while open_ones.count:
+        assert time.monotonic() < end, "it is still there"
+        time.sleep(0.05)
+
+
+def test_they_are_counted_by_owner_and_in_all(open_ones):
+    first = open_ones.open("a", LIMITS, 60.0)
+    open_ones.open("a", LIMITS, 60.0)
+    with pytest.raises(Refusal, match="there may be 2 open sessions"):
+        open_ones.open("a", LIMITS, 60.0)
+    open_ones.open("b", LIMITS, 60.0)
+    with pytest.raises(Refusal, match="there may be 3 open sessions"):
+        open_ones.open("c", LIMITS, 60.0)
+    open_ones.drop(first)
+    assert open_ones.open("c", LIMITS, 60.0)
+    assert [held.owner for held in open_ones.of("a")] == ["a"]
+
+
+def test_those_of_others_are_not_there(open_ones):
+    held = open_ones.open("a", LIMITS, 60.0)
+    assert open_ones.find("a", held.id) is held
+    for owner, name in (("b", held.id), ("a", "nothing")):
+        with pytest.raises(Refusal, match="there is no such session"):
+            open_ones.find(owner, name)
+
+
+def test_one_that_nobody_uses_goes(open_ones):
+    held = open_ones.open("a", LIMITS, 0.3)
+    wait_for_none(open_ones)
+    assert not held.notebook.alive
+
+
+def test_one_that_works_between_cells_goes(open_ones, monkeypatch):
+    monkeypatch.setattr(notebooks, "IDLE_CPU_SECONDS", 0.3)
+    held = open_ones.open("a", LIMITS, 60.0)
+    held.notebook.execute("import threading\ndef f():\n    while True: pass")
+    held.notebook.execute("threading.Thread(target=f, daemon=True).start()")
+    wait_for_none(open_ones)
+
+
+def test_one_whose_process_ends_between_cells_goes(open_ones):
+    held = open_ones.open("a", LIMITS, 60.0)
+    held.notebook.execute("import threading, os\nthreading.Timer(0.2, os._exit, [0]).start()")
+    wait_for_none(open_ones)
+    assert not held.notebook.alive
+
+
+def test_all_go_with_the_service(kernel):
+    made = Notebooks(kernel, most=3, most_of_one=3)
+    held = [made.open("a", LIMITS, 60.0) for _ in range(2)]
+    made.close()
+    assert not any(one.notebook.alive for one in held)
+    with pytest.raises(Exception, match="the service ends"):
+        made.open("a", LIMITS, 60.0)
