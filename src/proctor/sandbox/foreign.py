@@ -12,7 +12,15 @@ import msgspec
 from proctor.build import LIMITS, Builder, Built, Outcome, Refused, outcome_of
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
+from proctor.sandbox import (
+    MIB,
+    Execution,
+    Exited,
+    Limits,
+    OutOfMemory,
+    SandboxFailed,
+    Signalled,
+)
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
 from proctor.sandbox.drop import check, undropped
@@ -21,8 +29,11 @@ from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
-STACK_SHARE, LEAST_STACK = 8, 64 * MIB
-"""Every thread of a native program is given addresses for as large a stack as the first one's."""
+STACK = 64 * MIB
+"""Enough for runtimes, which have a stack of their own making for programs."""
+NO_LIMIT = -1
+NEARLY = 15 / 16
+"""A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
 
 
@@ -201,7 +212,12 @@ def _run_in(
     else:
         files = b""
     guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
-    return _done(guest)
+    execution = _done(guest)
+    used_up = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
+    if toolchain.language.address_space and used_up and isinstance(execution.ending, Signalled):
+        # by then an allocation was refused, or the kernel would have said so
+        return msgspec.structs.replace(execution, ending=OutOfMemory())
+    return execution
 
 
 def _done(guest: Guest) -> Execution:
@@ -217,6 +233,8 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
     language, memory = toolchain.language, limits.memory_bytes
     main = toolchain.name_for(program.source)
     suffix = (program.tests and language.tests_suffix) or language.suffix
+    # with no limit on the first stack those of threads are small, and addresses bound it as well
+    stack = NO_LIMIT if language.address_space else min(memory, STACK)
     own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
     scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
     return {
@@ -226,6 +244,6 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "products": list(language.products),
         "limits": {
             "address_bytes": memory if language.address_space else None,
-            "stack_bytes": max(memory // STACK_SHARE, min(memory, LEAST_STACK)),
+            "stack_bytes": stack,
         },
     }
