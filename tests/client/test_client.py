@@ -74,7 +74,11 @@ def test_a_receipt_is_that_of_this_process(url: str) -> None:
         with proctor.Client(url) as client:
             there = client.grade(task, solution)
         assert there.task_sha256 == here.task_sha256
-        assert (there.outcome, there.bucket, there.judged) == (here.outcome, here.bucket, here.judged)
+        assert (there.outcome, there.bucket, there.judged) == (
+            here.outcome,
+            here.bucket,
+            here.judged,
+        )
         assert [test.passed for test in there.tests] == [test.passed for test in here.tests]
 
 
