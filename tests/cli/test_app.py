@@ -21,6 +21,7 @@ COMMANDS = [
     "history",
     "verify",
     "view",
+    "serve",
     "benchmarks",
     "convert",
     "doctor",
@@ -28,8 +29,9 @@ COMMANDS = [
     "perplexity",
     "parity",
     "bench",
+    "keys",
 ]
-PARTS = ["bench sandbox", "bench model"]
+PARTS = ["bench sandbox", "bench model", "keys new", "keys list", "keys remove"]
 Proctor = Callable[..., Any]
 
 
