@@ -33,7 +33,7 @@ COMMANDS = [
     "bench",
     "keys",
 ]
-PARTS = ["bench sandbox", "bench model"]
+PARTS = ["bench sandbox", "bench model", "keys new", "keys list", "keys remove"]
 Proctor = Callable[..., Any]
 
 

@@ -1,6 +1,7 @@
 """A box seen from outside: a keeper process, and the orders that are sent to it."""
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -187,6 +188,8 @@ class Box:
         `how` is for programs of other languages than Python: see `foreign.py`.
         """
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
+        # whatever is a guest's own is sent as bytes, which the keeper wipes
+        words = json.dumps(program.args).encode() if program is not None and program.args else b""
         self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
@@ -197,14 +200,14 @@ class Box:
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         order: dict[str, Any] = {
             "role": role,
-            "args": () if program is None else program.args,
+            "args_bytes": len(words),
             "code_bytes": len(code),
             "limits": msgspec.to_builtins(limits),
         }
         if how is not None:
             order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
         try:
-            self.control.order(given, source + code, do="start", **order)
+            self.control.order(given, source + code + words, do="start", **order)
             answer = self._answer()
         finally:
             for fd in (feed[0], *writing):

@@ -141,8 +141,7 @@ class Server(uvicorn.Server):
     def _hear(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         if self._service.draining:
-            self._service.close()
-            os._exit(STOPPED_NOW)
+            os._exit(STOPPED_NOW)  # keepers end when we do, and with them all that runs
         self._service.draining = True
         os.write(2, NOTICE)
 
