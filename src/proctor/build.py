@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 
@@ -36,6 +36,8 @@ KEPT_BYTES = 256 * MIB
 """How much of what compilers left is kept for programs that are the same."""
 KEPT_DIAGNOSTICS = 8192
 AT_ONCE = max(os.cpu_count() or 1, 1)
+LIMITING = (signal.SIGKILL, signal.SIGXFSZ, signal.SIGXCPU)
+"""Signals by which a limit ends a compiler; any other is a fault of its own."""
 KILLED = b"Killed signal terminated program"
 """What the driver of a compiler says when the part that does the work was killed."""
 
@@ -51,6 +53,24 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
 
     execution: Execution
     """How the compiler ended; its standard error is the first of what it said."""
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """Files, and the commands that make others of them."""
+
+    files: Mapping[str, bytes]
+    steps: Sequence[Sequence[str]]
+    products: Sequence[str]
+    headers: tuple[str, ...] = ()
+    """What the first step begins by reading, which may have been compiled beforehand."""
+
+    def digest(self, toolchain: Toolchain) -> str:
+        """Return what tells apart recipes that a compiler could tell apart."""
+        parts = [toolchain.language.name, toolchain.version, self.steps, self.headers]
+        digest = hashlib.sha256(msgspec.json.encode(parts))
+        for name, content in sorted(self.files.items()):
+            digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()
 
 
 Outcome = Built | Refused
@@ -78,12 +98,12 @@ class Builder:
         self._kept_bytes = kept_bytes
         self._lock = threading.Lock()
 
-    def build(self, program: Program, toolchain: Toolchain, compile_: Compile) -> Outcome:
+    def build(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
         """Return what the compiler made of a program, or why it made nothing.
 
-        A compiler that fails by a fault of its own is a SandboxError.
+        Programs of one key are the same. A compiler that fails by a fault of its own is a
+        SandboxError.
         """
-        key = digest(program, toolchain)
         with self._lock:
             known = self._kept.get(key)
             if known is None:
@@ -150,6 +170,26 @@ def digest(program: Program, toolchain: Toolchain) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """Return files as they are sent into a box, and as a compiler's come out of it."""
+    index = [[name, len(content)] for name, content in files.items()]
+    return msgspec.json.encode(index) + b"\n" + b"".join(files.values())
+
+
+def unpack(packed: bytes) -> dict[str, bytes]:
+    """Return the files that a compiler left."""
+    end = packed.find(b"\n") + 1
+    try:
+        index = msgspec.json.decode(packed[:end], type=list[tuple[str, int]])
+    except msgspec.DecodeError as error:
+        raise SandboxError(f"a compiler left what is no file: {error}") from None
+    files = {}
+    for name, size in index:
+        files[name] = packed[end : end + size]
+        end += size
+    return files
+
+
 def _outcome(toolchain: Toolchain, execution: Execution) -> Outcome:
     """Make sense of how a compiler ended."""
     if execution.ending == Exited(0):
@@ -159,7 +199,7 @@ def _outcome(toolchain: Toolchain, execution: Execution) -> Outcome:
     if any(text in said for text in toolchain.language.crashes):
         raise SandboxError(f"the compiler of {name} failed: {said.strip()[:200]}")
     match execution.ending:
-        case Signalled(number) if number != signal.SIGKILL:
+        case Signalled(number) if number not in LIMITING:
             raise SandboxError(f"the compiler of {name} was ended by signal {number}")
         case Exited() if KILLED in execution.stderr:
             execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))

@@ -179,18 +179,20 @@ class Box:
         code: bytes = b"",
         stdin: bytes | None = None,
         how: Mapping[str, Any] | None = None,
+        beside: Sequence[int] = (),
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
-        """Fork a guest and return its outside; without standard input it gets a border.
+        """Fork a guest and return its outside; without a program it gets a border.
 
-        `how` is for programs of other languages than Python: see `foreign.py`.
+        `how` is for programs of other languages than Python: see `foreign.py`. It finds the
+        descriptors that are `beside` behind its own.
         """
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
-        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
+        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()]), *beside]
         order: dict[str, Any] = {
             "role": role,
             "args": () if program is None else program.args,

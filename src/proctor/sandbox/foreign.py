@@ -3,24 +3,30 @@
 A language is tried once before it is offered: its self-test is compiled and run like any program.
 """
 
+import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.build import LIMITS, Builder, Built, Outcome, Refused
+from proctor import gcc
+from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, digest, pack
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
+from proctor.sandbox.guest import Guest
+from proctor.sandbox.headers import Headers
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
 STACK_SHARE, LEAST_STACK = 8, 64 * MIB
 """Every thread of a native program is given addresses for as large a stack as the first one's."""
 SELF_TEST_SECONDS = 10.0
+COMPILING = msgspec.structs.replace(LIMITS, output_bytes=256 * MIB)
+"""Headers that were compiled are as large as that."""
 
 
 class Foreign:
@@ -31,6 +37,7 @@ class Foreign:
         self._make = make
         self._idle = idle
         self._builder = Builder()
+        self._headers = Headers(self._compile)
         self._pools: dict[tuple[str, bool], Pool] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
@@ -77,10 +84,57 @@ class Foreign:
 
         def compile_() -> Execution:
             how = _how(toolchain, program, words, LIMITS)
+            how["steps"] = [how["argv"]]
             how["limits"]["address_bytes"] = None  # its end would say nothing about memory
             return self._in_box(toolchain, LIMITS, program, b"", role="build", how=how)
 
-        return self._builder.build(program, toolchain, compile_)
+        return self._builder.build(digest(program, toolchain), toolchain, compile_)
+
+    def make(self, toolchain: Toolchain, recipe: Recipe) -> Outcome:
+        """Follow a recipe, or find what came of it before."""
+
+        def compile_() -> Execution:
+            headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
+            try:
+                return self._compile(toolchain, recipe, headers)
+            finally:
+                if headers is not None:
+                    os.close(headers)
+
+        return self._builder.build(recipe.digest(toolchain), toolchain, compile_)
+
+    def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
+        """Follow a recipe with compiled headers, if there are any."""
+        nothing = Program(source="", language=toolchain.language.name)
+        how = _how(toolchain, nothing, (), LIMITS)
+        how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
+        how["limits"]["address_bytes"] = None
+        beside: Sequence[int] = ()
+        if headers is not None:
+            how["beside"] = f"{gcc.HEADER}.gch"
+            how["steps"] = gcc.with_headers(recipe.steps)
+            beside = (headers,)
+        files = pack(recipe.files)
+        return self._in_box(
+            toolchain, COMPILING, nothing, files, role="build", how=how, beside=beside
+        )
+
+    def start(
+        self, toolchain: Toolchain, files: Mapping[str, bytes], argv: Sequence[str], limits: Limits
+    ) -> Guest:
+        """Start a program that has a border at descriptor 3, in a folder with nothing but files."""
+        nothing = Program(source="", language=toolchain.language.name)
+        how = _how(toolchain, nothing, (), limits)
+        how |= {"file": "", "argv": list(argv), "beside": "border"}
+        pool = self._pool(toolchain, loopback=limits.loopback)
+        box = pool.take()
+        try:
+            return box.start(
+                "foreign", limits, code=pack(files), how=how, finally_=lambda: pool.give_back(box)
+            )
+        except BaseException:
+            pool.give_back(box)
+            raise
 
     def run(
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
@@ -104,11 +158,14 @@ class Foreign:
         role: str,
         how: Mapping[str, Any],
         stdin: bytes | None = None,
+        beside: Sequence[int] = (),
     ) -> Execution:
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
-            guest = box.start(role, limits, program=program, code=files, stdin=stdin, how=how)
+            guest = box.start(
+                role, limits, program=program, code=files, stdin=stdin, how=how, beside=beside
+            )
             guest.wait()
             execution = guest.finish()
         finally:
@@ -135,6 +192,7 @@ class Foreign:
         """End all boxes that are not in use."""
         for pool in self._pools.values():
             pool.close()
+        self._headers.close()
 
 
 class ForeignRuns:
@@ -177,6 +235,7 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "argv": toolchain.argv(words, main, memory),
         "environment": {**own, **scratch, **toolchain.environment(memory)},
         "products": list(language.products),
+        "beside": "",
         "limits": {
             "address_bytes": memory if language.address_space else None,
             "stack_bytes": max(memory // STACK_SHARE, min(memory, LEAST_STACK)),
