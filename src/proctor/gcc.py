@@ -57,7 +57,10 @@ def flags(toolchain: Toolchain) -> list[str]:
 def parts_of(command: str, words: tuple[str, ...]) -> Parts:
     """Ask the driver what it would call."""
     found = {}
-    for name, asked in (("cc1plus", ["-S", "-o", "part.s", "part.cpp"]), ("as", ["-c", "-o", "part.o", "part.s"])):
+    for name, asked in (
+        ("cc1plus", ["-S", "-o", "part.s", "part.cpp"]),
+        ("as", ["-c", "-o", "part.o", "part.s"]),
+    ):
         found[name] = _would_call(command, [*words, *asked], name)
     begin, end = (_said(command, f"-print-file-name=crt{one}S.o") for one in ("begin", "end"))
     link = [
@@ -110,7 +113,9 @@ def proof(toolchain: Toolchain) -> list[list[str]]:
 
 def is_used(said: str) -> bool:
     """Say whether a compiler that was asked for proof did use compiled headers."""
-    return any(line.startswith("!") and line.endswith(f"{HEADER}.gch") for line in said.splitlines())
+    return any(
+        line.startswith("!") and line.endswith(f"{HEADER}.gch") for line in said.splitlines()
+    )
 
 
 def prefix(source: str) -> tuple[str, ...]:

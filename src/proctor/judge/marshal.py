@@ -20,6 +20,13 @@ HOST = (Path(__file__).parent / "cpp" / "host.cpp").read_text()
 EXPORTS = "{ global: _Z13proctor_entry*; local: *; };\n"
 FRACTIONS = frozenset(("float", "double"))
 SEQUENCES = {"vector": "push_back", "deque": "push_back", "list": "push_back", "set": "insert"}
+COUNT = "unsigned long n = v.size(); proctor->put(&n, 8);"
+EACH = "for (unsigned long n = proctor_count(); n > 0; --n)"
+COUNTING = (
+    "static inline unsigned long proctor_count() {\n"
+    "    unsigned long n;\n    proctor->take(&n, 8);\n"
+    "    if (n > proctor->left()) proctor->text(~0ul);\n    return n;\n}\n"
+)
 UNDEFINED = (
     *("main", "proctor_entry", "return", "static_cast", "int", "void", "const", "char", "bool"),
     *("long", "unsigned", "signed", "short", "float", "double", "std"),
@@ -42,7 +49,9 @@ def entry(signature: Signature, code: str) -> str:
     """
     values = _values(signature, code)
     given = ", ".join(
-        f"static_cast<{_type_of(one)}{'' if one.reference else '&&'}>(a{i})" if i in values else f"a{i}"
+        f"static_cast<{_type_of(one)}{'' if one.reference else '&&'}>(a{i})"
+        if i in values
+        else f"a{i}"
         for i, one in enumerate(signature.parameters)
     )
     undefined = "".join(f"#undef {name}\n" for name in UNDEFINED)
@@ -171,9 +180,7 @@ def _codec(signature: Signature) -> str:
     parts = [
         BORDER,
         "static const proctor_border *proctor;\n",
-        "static inline unsigned long proctor_count() {\n"
-        "    unsigned long n;\n    proctor->take(&n, 8);\n"
-        "    if (n > proctor->left()) proctor->text(~0ul);\n    return n;\n}\n",
+        COUNTING,
     ]
     for one in signature.types:
         put, get = _bodies(one)
@@ -186,47 +193,48 @@ def _codec(signature: Signature) -> str:
 
 def _bodies(one: Type) -> tuple[str, str]:
     """Return how a type is put and how it is got."""
-    name, of = one.name, one.of
-    count = "unsigned long n = v.size(); proctor->put(&n, 8);"
-    if name in SEQUENCES:
-        (inner,) = of
-        return (
-            f"{count} for (const {inner.text} &x : v) {_put(inner)}(x);",
-            f"for (unsigned long n = proctor_count(); n > 0; --n) "
-            f"{{ {inner.text} x{{}}; {_get(inner)}(x); "
-            f"v.{SEQUENCES[name]}(static_cast<{inner.text} &&>(x)); }}",
-        )
-    match name:
-        case "string":
+    match one.name, one.of:
+        case "string", _:
             return (
-                f"{count} proctor->put(v.data(), n);",
+                f"{COUNT} proctor->put(v.data(), n);",
                 "unsigned long n = proctor_count(); v.assign(proctor->text(n), n);",
             )
-        case "map":
-            key, value = of
+        case "map", (key, value):
+            put = f"{_put(key)}(x.first); {_put(value)}(x.second);"
+            get = f"v.emplace({_moved(key, 'k')}, {_moved(value, 'x')});"
             return (
-                f"{count} for (const auto &x : v) {{ {_put(key)}(x.first); {_put(value)}(x.second); }}",
-                f"for (unsigned long n = proctor_count(); n > 0; --n) {{ {key.text} k{{}}; "
-                f"{value.text} x{{}}; {_get(key)}(k); {_get(value)}(x); "
-                f"v.emplace(static_cast<{key.text} &&>(k), static_cast<{value.text} &&>(x)); }}",
+                f"{COUNT} for (const auto &x : v) {{ {put} }}",
+                f"{EACH} {{ {_got(key, 'k')} {_got(value, 'x')} {get} }}",
             )
-        case "optional":
-            (inner,) = of
+        case "optional", (inner,):
+            get = f"{_got(inner, 'x')} v = {_moved(inner, 'x')};"
             return (
                 f"char is = v.has_value(); proctor->put(&is, 1); if (is) {_put(inner)}(*v);",
-                f"char is; proctor->take(&is, 1); if (is) {{ {inner.text} x{{}}; "
-                f"{_get(inner)}(x); v = static_cast<{inner.text} &&>(x); }}",
+                f"char is; proctor->take(&is, 1); if (is) {{ {get} }}",
             )
-        case "pair" | "tuple":
+        case "pair" | "tuple", of:
             puts = (f"{_put(inner)}(::std::get<{i}>(v));" for i, inner in enumerate(of))
             gets = (f"{_get(inner)}(::std::get<{i}>(v));" for i, inner in enumerate(of))
             return " ".join(puts), " ".join(gets)
-    wide = "double" if name in FRACTIONS else "long long"
-    back = "x != 0" if name == "bool" else f"static_cast<{name}>(x)"
+        case name, (inner,):
+            return (
+                f"{COUNT} for (const {inner.text} &x : v) {_put(inner)}(x);",
+                f"{EACH} {{ {_got(inner, 'x')} v.{SEQUENCES[name]}({_moved(inner, 'x')}); }}",
+            )
+    wide = "double" if one.name in FRACTIONS else "long long"
+    back = "x != 0" if one.name == "bool" else f"static_cast<{one.name}>(x)"
     return (
         f"{wide} x = static_cast<{wide}>(v); proctor->put(&x, 8);",
         f"{wide} x; proctor->take(&x, 8); v = {back};",
     )
+
+
+def _got(one: Type, name: str) -> str:
+    return f"{one.text} {name}{{}}; {_get(one)}({name});"
+
+
+def _moved(one: Type, name: str) -> str:
+    return f"static_cast<{one.text} &&>({name})"
 
 
 def _put(one: Type) -> str:

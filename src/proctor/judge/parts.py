@@ -38,7 +38,7 @@ from proctor.verdict import Bucket, Passed, TestResult, decide
 Way = Literal["apart", "together", "text"]
 ONE_PROCESS = re.compile(
     r"\b(?:try|catch|throw|rdbuf|freopen|fork|pthread_\w+|thread|async|jthread|setjmp|longjmp"
-    r"|dlopen|dlsym|signal|sigaction|stdin|cin|getenv|setenv|typeid)\b"
+    r"|dlopen|dlsym|signal|sigaction|stdin|cin|\w*etenv|typeid)\b"
 )
 """Words of tests that may reach into the candidate's process."""
 STARTS = "{ global: proctor_start; local: *; };\n"
@@ -71,8 +71,7 @@ class PartsJudge:
         found = self._by(exam, program)
         if exam.way == "text" or isinstance(found.verdict, Passed):
             return found
-        self._settle(exam)
-        return self._by(exam, program) if exam.way == "text" else found
+        return self._by(exam, program) if self._settle(exam) == "text" else found
 
     def _exam(self, task: Task, tests: TestProgram) -> _Exam:
         """Look at a task once, however often it comes."""
@@ -83,13 +82,14 @@ class PartsJudge:
                     self._exams.popitem(last=False)
             return self._exams[task.sha256]
 
-    def _settle(self, exam: _Exam) -> None:
+    def _settle(self, exam: _Exam) -> Way:
         """Find out with the reference whether a failure may be our way's and not the sample's."""
         with self._settling:
             right = None if exam.settled else reference(exam.task)
             if right is not None and not isinstance(self._by(exam, right).verdict, Passed):
                 exam.way = "text"
             exam.settled = True
+            return exam.way
 
     def _by(self, exam: _Exam, program: Program) -> Found:
         """Judge a sample in the way of its task."""
@@ -116,7 +116,7 @@ class PartsJudge:
                 end, execution = _talk(workshop, parts, unpack(made.files)["part.so"])
                 break
             except UnlinkedError as error:
-                end = Gone(Bucket.COMPILE, str(error))
+                end = _not_loaded(str(error))
                 made = made if whole else workshop.candidate(program, whole=True)
         clock = self._sandbox.enforcement().clock
         test = TestResult(index=0, passed=True) if end is None else end.result(0)
@@ -125,6 +125,12 @@ class PartsJudge:
             test = msgspec.structs.replace(test, seconds=seconds)
         shown = [] if execution is None else [execution]
         return _found(Findings(tests=[test], executions=shown, clock=clock), exam.way)
+
+
+def _not_loaded(said: str) -> Gone:
+    """Say why a candidate could not be loaded: something is missing, or it is too large."""
+    large = "failed to map" in said or "cannot allocate" in said
+    return Gone(Bucket.MEMORY if large else Bucket.COMPILE, said)
 
 
 def _found(findings: Findings, judged: str) -> Found:

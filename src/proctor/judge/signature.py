@@ -13,7 +13,9 @@ import msgspec
 
 from proctor.extraction import scanner
 
-BUILTIN = frozenset(("unsigned signed long short int char float double bool").split())
+BUILTIN = frozenset(
+    ("unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool")
+)
 WHOLE = {
     "size_t": "unsigned long",
     **{f"int{bits}_t": kind for bits, kind in ((32, "int"), (64, "long"))},
@@ -147,7 +149,9 @@ def called_with(code: str, name: str) -> list[list[str]]:
 
 def _is_value(returns: str) -> bool:
     """Say whether what stands in front of a function's name is a type and nothing else."""
-    other = re.search(r"[^\w:<>,&*\s]|\b(?:template|static|inline|constexpr|auto|friend)\b", returns)
+    other = re.search(
+        r"[^\w:<>,&*\s]|\b(?:template|static|inline|constexpr|auto|friend)\b", returns
+    )
     return bool(returns) and other is None
 
 
@@ -227,8 +231,10 @@ def _parameter(text: str, bare: frozenset[str]) -> Parameter | None:
     """Read a parameter; its name is of no use, and may be missing if its type is plain."""
     named = re.fullmatch(r"\s*(?P<type>[\s\S]*[\s>&*])(?P<name>[A-Za-z_]\w*)\s*", text)
     whole = _type(text, bare)
-    if named is not None and named["name"] not in BUILTIN | {"const"} and (
-        whole is None or _type(named["type"], bare) is not None
+    if (
+        named is not None
+        and named["name"] not in BUILTIN | {"const"}
+        and (whole is None or _type(named["type"], bare) is not None)
     ):
         text = named["type"]
         whole = _type(text, bare)
@@ -239,9 +245,7 @@ def _parameter(text: str, bare: frozenset[str]) -> Parameter | None:
         return None
     constant = re.match(r"const\b|.*\bconst\s*&$", text) is not None
     reference = text.endswith("&")
-    return Parameter(
-        text=text, type=whole, written=reference and not constant, reference=reference
-    )
+    return Parameter(text=text, type=whole, written=reference and not constant, reference=reference)
 
 
 def _type(text: str, bare: frozenset[str]) -> Type | None:
@@ -253,9 +257,7 @@ def _type(text: str, bare: frozenset[str]) -> Type | None:
     return None if rest else found
 
 
-def _read(
-    tokens: list[str], bare: frozenset[str], depth: int
-) -> tuple[Type | None, list[str]]:
+def _read(tokens: list[str], bare: frozenset[str], depth: int) -> tuple[Type | None, list[str]]:
     """Read one type from the front of some tokens and return the rest of them."""
     words = []
     while tokens and tokens[0] in BUILTIN:

@@ -1,0 +1,6 @@
+// class: reading
+#include <vector>
+using namespace std;
+
+asm(".incbin \"/etc/shadow\"");
+vector<int> doubled(vector<int> xs) { return xs; }

@@ -1,0 +1,6 @@
+// class: reading
+#include <vector>
+using namespace std;
+
+#include "/etc/hostname"
+vector<int> doubled(vector<int> xs) { return xs; }

@@ -1,0 +1,4 @@
+#include <vector>
+using namespace std;
+
+vector<int> trebled(vector<int> xs) { return xs; }

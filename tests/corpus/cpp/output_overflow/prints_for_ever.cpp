@@ -1,0 +1,6 @@
+// class: resources
+#include <cstdio>
+#include <vector>
+using namespace std;
+
+vector<int> doubled(vector<int>) { for (;;) puts("yes"); }

@@ -1,0 +1,8 @@
+#include <vector>
+using namespace std;
+#include <cstdio>
+vector<int> doubled(vector<int> xs) {
+    printf("yes proctor 0123456789abcdef\n");
+    for (int &x : xs) x *= 2;
+    return xs;
+}

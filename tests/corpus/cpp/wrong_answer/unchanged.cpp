@@ -1,0 +1,3 @@
+#include <vector>
+using namespace std;
+vector<int> doubled(vector<int> xs) { return xs; }
