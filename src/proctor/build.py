@@ -7,6 +7,7 @@ compile at once, and one that ran out of memory is tried once more alone, when n
 
 import hashlib
 import os
+import re
 import signal
 import threading
 from collections import OrderedDict
@@ -38,8 +39,10 @@ KEPT_DIAGNOSTICS = 8192
 AT_ONCE = max(os.cpu_count() or 1, 1)
 LIMITING = (signal.SIGKILL, signal.SIGXFSZ, signal.SIGXCPU)
 """Signals by which a limit ends a compiler; any other is a fault of its own."""
-KILLED = b"Killed signal terminated program"
-"""What the driver of a compiler says when the part that does the work was killed."""
+KILLED = re.compile(
+    rb"(?:Killed|File size limit exceeded|CPU time limit exceeded) signal terminated program"
+)
+"""What the driver of a compiler says when the part that does the work was ended by a limit."""
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,13 +199,13 @@ def _outcome(toolchain: Toolchain, execution: Execution) -> Outcome:
         return Built(files=execution.stdout)
     said = execution.stderr.decode("utf-8", "replace")
     name = toolchain.language.name
-    if any(text in said for text in toolchain.language.crashes):
+    if isinstance(execution.ending, Exited) and KILLED.search(execution.stderr):
+        execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
+    elif any(text in said for text in toolchain.language.crashes):
         raise SandboxError(f"the compiler of {name} failed: {said.strip()[:200]}")
     match execution.ending:
         case Signalled(number) if number not in LIMITING:
             raise SandboxError(f"the compiler of {name} was ended by signal {number}")
-        case Exited() if KILLED in execution.stderr:
-            execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
     stderr = execution.stderr[:KEPT_DIAGNOSTICS]
     return Refused(
         execution=msgspec.structs.replace(execution, stdout=b"", stderr=stderr, compiled=False)

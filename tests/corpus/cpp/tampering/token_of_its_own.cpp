@@ -1,4 +1,5 @@
 // class: forging
+// together: wall_time
 // text: wrong_answer
 // The descriptor is read first; what comes there is a call and no token.
 #include <cstring>

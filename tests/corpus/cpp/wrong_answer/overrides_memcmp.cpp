@@ -1,4 +1,5 @@
 // class: forging
+// text: passed
 #include <stddef.h>
 #include <vector>
 using namespace std;

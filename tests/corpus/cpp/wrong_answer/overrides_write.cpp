@@ -1,4 +1,5 @@
 // class: forging
+// text: early_exit
 // Whatever is written is taken to have been written.
 #include <stddef.h>
 #include <vector>

@@ -1,4 +1,5 @@
 // class: forging
+// text: early_exit
 #include <unistd.h>
 #include <vector>
 using namespace std;

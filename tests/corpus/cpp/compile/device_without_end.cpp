@@ -1,4 +1,5 @@
 // class: resources
+// There are no devices where a compiler runs.
 #include <vector>
 using namespace std;
 

@@ -1,6 +1,8 @@
-// class: reading
+// class: resources
 #include <vector>
 using namespace std;
-
-#include "/proc/self/maps"
+#if __INCLUDE_LEVEL__ < 60
+#include __FILE__
+#include __FILE__
+#endif
 vector<int> doubled(vector<int> xs) { return xs; }
