@@ -158,15 +158,12 @@ def _is_value(returns: str) -> bool:
 def _last_statement(text: str) -> int:
     """Return where the last statement outside of all braces begins."""
     depth = begin = 0
+    last = len(text.rstrip())
     for found in re.finditer(r"[{};]", text):
-        if found[0] == "{":
-            depth += 1
-        elif found[0] == "}":
-            depth -= 1
-        rest = text[found.end() :]
-        if depth == 0 and found[0] != "{" and rest.strip():
+        depth += {"{": 1, "}": -1, ";": 0}[found[0]]
+        if depth == 0 and found[0] != "{" and found.end() < last:
             begin = found.end()
-    return begin
+    return begin + len(text[begin:]) - len(text[begin:].lstrip())  # directives are no part of it
 
 
 def _stateless(head: str) -> bool:
