@@ -103,7 +103,9 @@ def test_what_a_program_says_is_understood():
 
 def test_all_that_can_pass_in_one_process_is_listed():
     security = (FOLDER.parents[2] / "SECURITY.md").read_text()
-    passing = [path for path in PROGRAMS if "passed" in (said(path, "together"), said(path, "text"))]
+    passing = [
+        path for path in PROGRAMS if "passed" in (said(path, "together"), said(path, "text"))
+    ]
     assert passing
     assert [path.stem for path in passing if f"`{path.stem}`" not in security] == []
 

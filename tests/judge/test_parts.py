@@ -122,7 +122,9 @@ int main() {
 
 def test_what_is_written_to_comes_back(cpp):
     prompt = "#include <vector>\nvoid f(std::vector<int> &v, int by) {\n"
-    tests = "int main() { std::vector<int> v{1, 2}; f(v, 3); f(v, 1); assert(v[0] == 5 && v[1] == 6); }"
+    tests = (
+        "int main() { std::vector<int> v{1, 2}; f(v, 3); f(v, 1); assert(v[0] == 5 && v[1] == 6); }"
+    )
     task = task_of(prompt, tests)
     assert landed(cpp, task, "    for (int &x : v) x += by;\n}\n") == ("passed", "apart")
     wrong = judged(cpp, task, "    v.clear();\n}\n")
@@ -225,13 +227,19 @@ def test_what_tests_are_called_with_decides_what_a_candidate_may_take(cpp):
 
 
 def test_a_setup_stands_in_front_of_both(cpp):
-    task = task_of("Int f(Int x) {\n", "int main() { Int n = f(2); assert(n == 4); }", setup="typedef int Int;\n")
+    task = task_of(
+        "Int f(Int x) {\n",
+        "int main() { Int n = f(2); assert(n == 4); }",
+        setup="typedef int Int;\n",
+    )
     assert landed(cpp, task, "    return 2 * x;\n}\n") == (Bucket.PASSED, "together")
 
 
 def test_more_calls_than_anybody_makes(cpp, monkeypatch):
     monkeypatch.setattr("proctor.judge.relay.MAX_CALLS", 50)
-    task = task_of("bool f(int x) {\n", "int main() { int i = 0; while (f(i)) ++i; assert(i == 5); }")
+    task = task_of(
+        "bool f(int x) {\n", "int main() { int i = 0; while (f(i)) ++i; assert(i == 5); }"
+    )
     assert landed(cpp, task, "    return true;\n}\n") == (Bucket.WALL_TIME, "apart")
     assert landed(cpp, task, "    return x < 5;\n}\n") == (Bucket.PASSED, "apart")
 

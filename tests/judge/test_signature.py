@@ -119,7 +119,9 @@ def test_the_head_is_all_that_stands_in_front():
 
 
 def test_calls_and_what_stands_for_them():
-    code = 'auto candidate = f;\nassert(candidate(a, {1, 2}) == f(b, g(1, 2)));\nputs("f(1)"); // f(2)'
+    code = (
+        'auto candidate = f;\nassert(candidate(a, {1, 2}) == f(b, g(1, 2)));\nputs("f(1)"); // f(2)'
+    )
     assert called_with(code, "f") == [["a", "{1, 2}"], ["b", "g(1, 2)"]]
 
 
@@ -144,7 +146,9 @@ def test_what_is_spelled_out_is_read_back(returned, parameters):
     assert read(prompt) == (returned, parameters)
 
 
-@given(st.text(max_size=200), st.text(alphabet="int f(){};<>,&*: \n#/\"'\\=vectorstd", max_size=200))
+@given(
+    st.text(max_size=200), st.text(alphabet="int f(){};<>,&*: \n#/\"'\\=vectorstd", max_size=200)
+)
 def test_no_text_is_too_much(text, code):
     for prompt in (text, code, f"{code}\nint f(int x) {{", f"int f({code}) {{"):
         signature(prompt, "f")

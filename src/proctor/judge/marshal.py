@@ -22,10 +22,16 @@ FRACTIONS = frozenset(("float", "double"))
 SEQUENCES = {"vector": "push_back", "deque": "push_back", "list": "push_back", "set": "insert"}
 COUNT = "unsigned long n = v.size(); proctor->put(&n, 8);"
 EACH = "for (unsigned long n = proctor_count(); n > 0; --n)"
+ROOM = "v.reserve(proctor_room()); "
+"""As much as the vector has that crossed: who reads behind its end finds no other elements."""
 COUNTING = (
     "static inline unsigned long proctor_count() {\n"
     "    unsigned long n;\n    proctor->take(&n, 8);\n"
     "    if (n > proctor->left()) proctor->text(~0ul);\n    return n;\n}\n"
+    "static inline unsigned long proctor_room() {\n"
+    "    unsigned long n = 0, left = proctor->left();\n"
+    "    if (left >= 8) __builtin_memcpy(&n, proctor->text(0), 8);\n"
+    "    return n <= left / 8 ? n : 0;\n}\n"
 )
 UNDEFINED = (
     *("main", "proctor_entry", "return", "static_cast", "int", "void", "const", "char", "bool"),
@@ -217,9 +223,10 @@ def _bodies(one: Type) -> tuple[str, str]:
             gets = (f"{_get(inner)}(::std::get<{i}>(v));" for i, inner in enumerate(of))
             return " ".join(puts), " ".join(gets)
         case name, (inner,):
+            room = ROOM if name == "vector" else ""
             return (
                 f"{COUNT} for (const {inner.text} &x : v) {_put(inner)}(x);",
-                f"{EACH} {{ {_got(inner, 'x')} v.{SEQUENCES[name]}({_moved(inner, 'x')}); }}",
+                f"{room}{EACH} {{ {_got(inner, 'x')} v.{SEQUENCES[name]}({_moved(inner, 'x')}); }}",
             )
     wide = "double" if one.name in FRACTIONS else "long long"
     back = "x != 0" if one.name == "bool" else f"static_cast<{one.name}>(x)"

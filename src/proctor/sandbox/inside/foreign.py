@@ -51,7 +51,7 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
     """Run a compiler, then write what it left to standard output; end as it ended."""
     code = 0
     for argv in how["steps"]:
-        code = code or _step(argv, how["environment"], stages)
+        code = code or _step(argv, how["environment"])
     if code < 0:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
@@ -62,16 +62,10 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
     os._exit(code)
 
 
-def _step(argv: list[str], environment: dict[str, str], stages: int) -> int:
+def _step(argv: list[str], environment: dict[str, str]) -> int:
     """Run one program to its end and return its exit status, or less than nothing: a signal."""
-    child = os.fork()
-    if child == 0:
-        try:
-            os.dup2(2, 1)
-            os.execve(argv[0], argv, environment)
-        except BaseException as error:
-            os.write(stages, f"F{type(error).__name__}: {error}".encode())
-        os._exit(120)
+    saying = ((os.POSIX_SPAWN_DUP2, 2, 1),)
+    child = os.posix_spawn(argv[0], argv, environment, file_actions=saying)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 
