@@ -20,6 +20,7 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import GIB, MIB, Execution, Exited, Limits, OutputTooLong, Signalled, TimedOut
+from proctor.sandbox.drop import Dropped, check
 from proctor.toolchain import Toolchain
 from proctor.verdict import Bucket
 
@@ -35,7 +36,8 @@ LIMITS = Limits(
 """What a compiler may use; no usual program comes near it."""
 KEPT_BYTES = 256 * MIB
 """How much of what compilers left is kept for programs that are the same."""
-KEPT_DIAGNOSTICS = 8192
+KEPT_DIAGNOSTICS = MIB
+"""How much is kept of what a compiler says; receipts keep less."""
 AT_ONCE = max(os.cpu_count() or 1, 1)
 LIMITING = (signal.SIGKILL, signal.SIGXFSZ, signal.SIGXCPU)
 """Signals by which a limit ends a compiler; any other is a fault of its own."""
@@ -49,6 +51,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """What a compiler left, packed."""
 
     files: bytes
+    execution: Execution | None = None
+    """How the compiler ended, and what it said; None if there was nothing to compile."""
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,12 +105,25 @@ class Builder:
         self._kept_bytes = kept_bytes
         self._lock = threading.Lock()
 
-    def build(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
-        """Return what the compiler made of a program, or why it made nothing.
+    def build(
+        self, program: Program, toolchain: Toolchain, compile_: Compile, limits: Limits = LIMITS
+    ) -> Outcome:
+        """Return what the compiler made of a program under limits, or why it made nothing.
 
-        Programs of one key are the same. A compiler that fails by a fault of its own is a
-        SandboxError.
+        A compiler that fails by a fault of its own is a SandboxError.
         """
+        key = f"{digest(program, toolchain)} {limits}"  # who allows less must not fail others
+        return self.build_as(key, toolchain, compile_)
+
+    def build_as(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
+        """Do the same for whatever is known by a key: what has the same key is the same."""
+        while True:
+            try:
+                return self._build_once(key, toolchain, compile_)
+            except Dropped:
+                check()  # else it was who compiled the same and has gone meanwhile
+
+    def _build_once(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._lock:
             known = self._kept.get(key)
             if known is None:
@@ -129,11 +146,11 @@ class Builder:
 
     def _build(self, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._seats:
-            outcome = _outcome(toolchain, compile_())
+            outcome = outcome_of(toolchain, compile_())
         if not _starved(outcome):
             return outcome
         with self._alone():
-            return _outcome(toolchain, compile_())
+            return outcome_of(toolchain, compile_())
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -193,16 +210,18 @@ def unpack(packed: bytes) -> dict[str, bytes]:
     return files
 
 
-def _outcome(toolchain: Toolchain, execution: Execution) -> Outcome:
+def outcome_of(toolchain: Toolchain, execution: Execution) -> Outcome:
     """Make sense of how a compiler ended."""
     if execution.ending == Exited(0):
-        return Built(files=execution.stdout)
-    said = execution.stderr.decode("utf-8", "replace")
+        files, stderr = execution.stdout, execution.stderr[:KEPT_DIAGNOSTICS]
+        said = msgspec.structs.replace(execution, stdout=b"", stderr=stderr)
+        return Built(files=files, execution=said)
+    text = execution.stderr.decode("utf-8", "replace")
     name = toolchain.language.name
     if isinstance(execution.ending, Exited) and KILLED.search(execution.stderr):
         execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
-    elif any(text in said for text in toolchain.language.crashes):
-        raise SandboxError(f"the compiler of {name} failed: {said.strip()[:200]}")
+    elif any(crash in text for crash in toolchain.language.crashes):
+        raise SandboxError(f"the compiler of {name} failed: {text.strip()[:200]}")
     match execution.ending:
         case Signalled(number) if number not in LIMITING:
             raise SandboxError(f"the compiler of {name} was ended by signal {number}")

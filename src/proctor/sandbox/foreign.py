@@ -11,19 +11,32 @@ from typing import Any
 import msgspec
 
 from proctor import gcc
-from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, digest, pack
+from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
+from proctor.sandbox import (
+    MIB,
+    Execution,
+    Exited,
+    Limits,
+    OutOfMemory,
+    SandboxFailed,
+    Signalled,
+)
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
+from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.headers import Headers
+from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
-STACK_SHARE, LEAST_STACK = 8, 64 * MIB
-"""Every thread of a native program is given addresses for as large a stack as the first one's."""
+STACK = 64 * MIB
+"""Enough for runtimes, which have a stack of their own making for programs."""
+NO_LIMIT = -1
+NEARLY = 15 / 16
+"""A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
 COMPILING = msgspec.structs.replace(LIMITS, output_bytes=256 * MIB)
 """Headers that were compiled are as large as that."""
@@ -38,7 +51,7 @@ class Foreign:
         self._idle = idle
         self._builder = Builder()
         self._headers = Headers(self._compile)
-        self._pools: dict[tuple[str, bool], Pool] = {}
+        self._pools: dict[tuple[str, bool, int], Pool] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
         self._lock = threading.Lock()
@@ -63,7 +76,8 @@ class Foreign:
         program = Program(source=toolchain.language.self_test, language=toolchain.language.name)
         limits = Limits().with_seconds(SELF_TEST_SECONDS)
         try:
-            execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
+            with undropped():
+                execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
         except SandboxError as error:
             return f"{toolchain.language.name} does not work here: {error}"
         if execution.ending == Exited(0) and execution.stdout == b"42\n":
@@ -76,24 +90,46 @@ class Foreign:
         """Prepare a program for any number of runs."""
         return ForeignRuns(self, self.offer(program.language), program, limits)
 
-    def build(self, program: Program, toolchain: Toolchain) -> Outcome:
+    def carry_out(self, job: Job) -> Execution:
+        """Compile and run a program, among files that it is given if there are any."""
+        toolchain, building = self.offer(job.program.language), job.building or LIMITS
+        if job.bare:
+            outcome: Outcome = Built(files=b"")
+            if toolchain.language.products:  # else its runtime says what is wrong with it
+                outcome = self.build(job.program, toolchain, building)
+            if isinstance(outcome, Refused):
+                return outcome.execution
+            done = self.run(toolchain, job.program, job.limits, job.stdin, outcome.files)
+            return msgspec.structs.replace(done, build=outcome.execution)
+        name = _how(toolchain, job.program, (), job.limits)["file"]
+        job.refuse_name(name, *toolchain.language.products)
+        pool = self._pool(
+            toolchain, loopback=job.limits.loopback, shared_bytes=job.limits.scratch_bytes
+        )
+        return in_folder(pool, job, lambda box: _among_files(box, toolchain, job, building))
+
+    def build(self, program: Program, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome:
         """Compile a program, if that is how it comes to life."""
         words = toolchain.compiler(tests=program.tests)
         if not words:
             return Built(files=b"")
 
         def compile_() -> Execution:
-            how = _how(toolchain, program, words, LIMITS)
-            how["steps"] = [how["argv"]]
-            how["limits"]["address_bytes"] = None  # its end would say nothing about memory
-            return self._in_box(toolchain, LIMITS, program, b"", role="build", how=how)
+            check()
+            pool = self._pool(toolchain, loopback=limits.loopback)
+            box = pool.take()
+            try:
+                return _compile_in(box, toolchain, program, limits)
+            finally:
+                pool.give_back(box)
 
-        return self._builder.build(digest(program, toolchain), toolchain, compile_)
+        return self._builder.build(program, toolchain, compile_, limits)
 
     def make(self, toolchain: Toolchain, recipe: Recipe) -> Outcome:
         """Follow a recipe, or find what came of it before."""
 
         def compile_() -> Execution:
+            check()
             headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
             try:
                 return self._compile(toolchain, recipe, headers)
@@ -101,12 +137,12 @@ class Foreign:
                 if headers is not None:
                     os.close(headers)
 
-        return self._builder.build(recipe.digest(toolchain), toolchain, compile_)
+        return self._builder.build_as(recipe.digest(toolchain), toolchain, compile_)
 
     def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
         nothing = Program(source="", language=toolchain.language.name)
-        how = _how(toolchain, nothing, (), LIMITS)
+        how = _how(toolchain, nothing, (), COMPILING)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
         beside: Sequence[int] = ()
@@ -114,15 +150,21 @@ class Foreign:
             how["beside"] = f"{gcc.HEADER}.gch"
             how["steps"] = gcc.with_headers(recipe.steps)
             beside = (headers,)
-        files = pack(recipe.files)
-        return self._in_box(
-            toolchain, COMPILING, nothing, files, role="build", how=how, beside=beside
-        )
+        pool = self._pool(toolchain, loopback=False)
+        box = pool.take()
+        try:
+            code = pack(recipe.files)
+            return _done(
+                box.start("build", COMPILING, program=nothing, code=code, how=how, beside=beside)
+            )
+        finally:
+            pool.give_back(box)
 
     def start(
         self, toolchain: Toolchain, files: Mapping[str, bytes], argv: Sequence[str], limits: Limits
     ) -> Guest:
         """Start a program that has a border at descriptor 3, in a folder with nothing but files."""
+        check()
         nothing = Program(source="", language=toolchain.language.name)
         how = _how(toolchain, nothing, (), limits)
         how |= {"file": "", "argv": list(argv), "beside": "border"}
@@ -140,42 +182,16 @@ class Foreign:
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
     ) -> Execution:
         """Run what a compiler left, or the source itself, in an empty scratch folder."""
-        how = _how(toolchain, program, toolchain.runner(tests=program.tests), limits)
-        if toolchain.language.products:
-            how["file"] = ""
-            program = msgspec.structs.replace(program, source="")
-        else:
-            files = b""
-        return self._in_box(toolchain, limits, program, files, role="foreign", how=how, stdin=stdin)
-
-    def _in_box(
-        self,
-        toolchain: Toolchain,
-        limits: Limits,
-        program: Program,
-        files: bytes,
-        *,
-        role: str,
-        how: Mapping[str, Any],
-        stdin: bytes | None = None,
-        beside: Sequence[int] = (),
-    ) -> Execution:
+        check()
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
-            guest = box.start(
-                role, limits, program=program, code=files, stdin=stdin, how=how, beside=beside
-            )
-            guest.wait()
-            execution = guest.finish()
+            return _run_in(box, toolchain, program, limits, stdin, files=files)
         finally:
             pool.give_back(box)
-        if isinstance(execution.ending, SandboxFailed):
-            raise SandboxError(execution.ending.reason)
-        return execution
 
-    def _pool(self, toolchain: Toolchain, *, loopback: bool) -> Pool:
-        key = (toolchain.language.name, loopback)
+    def _pool(self, toolchain: Toolchain, *, loopback: bool, shared_bytes: int = 0) -> Pool:
+        key = (toolchain.language.name, loopback, shared_bytes)
         with self._lock:
             if key not in self._pools:
                 contents = msgspec.structs.replace(
@@ -183,10 +199,15 @@ class Foreign:
                     packages=(),
                     preload=(),
                     loopback=loopback,
+                    shared_bytes=shared_bytes,
                     shown=toolchain.shown,
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
+
+    def idle(self) -> int:
+        """Return how many boxes are warm and wait."""
+        return sum(pool.idle for pool in [*self._pools.values()])
 
     def close(self) -> None:
         """End all boxes that are not in use."""
@@ -223,11 +244,58 @@ class ForeignRuns:
         """Nothing is held between runs."""
 
 
+def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> Execution:
+    """Compile and run in one folder, where what the compiler leaves lies already."""
+    outcome: Outcome = Built(files=b"")
+    if toolchain.language.products:
+        compiled = _compile_in(box, toolchain, job.program, building)
+        outcome = outcome_of(toolchain, compiled)
+    if isinstance(outcome, Refused):
+        return outcome.execution
+    done = _run_in(box, toolchain, job.program, job.limits, job.stdin, files=b"")
+    return msgspec.structs.replace(done, build=outcome.execution)
+
+
+def _compile_in(box: Box, toolchain: Toolchain, program: Program, limits: Limits) -> Execution:
+    how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    how["steps"] = [how["argv"]]
+    how["limits"]["address_bytes"] = None  # its end would say nothing about memory
+    return _done(box.start("build", limits, program=program, how=how))
+
+
+def _run_in(
+    box: Box, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, *, files: bytes
+) -> Execution:
+    how = _how(toolchain, program, toolchain.runner(tests=program.tests), limits)
+    if toolchain.language.products:
+        how["file"] = ""
+        program = msgspec.structs.replace(program, source="")
+    else:
+        files = b""
+    guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
+    execution = _done(guest)
+    used_up = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
+    if toolchain.language.address_space and used_up and isinstance(execution.ending, Signalled):
+        # by then an allocation was refused, or the kernel would have said so
+        return msgspec.structs.replace(execution, ending=OutOfMemory())
+    return execution
+
+
+def _done(guest: Guest) -> Execution:
+    guest.wait()
+    execution = guest.finish()
+    if isinstance(execution.ending, SandboxFailed):
+        raise SandboxError(execution.ending.reason)
+    return execution
+
+
 def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> dict[str, Any]:
     """Say how a guest becomes a compiler or a program."""
     language, memory = toolchain.language, limits.memory_bytes
     main = toolchain.name_for(program.source)
     suffix = (program.tests and language.tests_suffix) or language.suffix
+    # with no limit on the first stack those of threads are small, and addresses bound it as well
+    stack = NO_LIMIT if language.address_space else min(memory, STACK)
     own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
     scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
     return {
@@ -238,6 +306,6 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "beside": "",
         "limits": {
             "address_bytes": memory if language.address_space else None,
-            "stack_bytes": max(memory // STACK_SHARE, min(memory, LEAST_STACK)),
+            "stack_bytes": stack,
         },
     }

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: resources
 // There are no devices where a compiler runs.
 #include <vector>

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: resources
 #include <vector>
 using namespace std;

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: reading
 #include "tests.cpp"
 #include <vector>

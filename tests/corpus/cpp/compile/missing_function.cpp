@@ -1,3 +1,4 @@
+// kinds: apart together text
 // What is declared and never defined is noticed by the linker.
 #include <vector>
 using namespace std;

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // What it does not include is not there, whatever was compiled beforehand.
 #include <vector>
 using namespace std;

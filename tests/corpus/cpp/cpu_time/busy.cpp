@@ -1,5 +1,6 @@
 // class: resources
-#include <vector>
-using namespace std;
-
-vector<int> doubled(vector<int> xs) { for (volatile int i = 0;; i = i + 1) xs[0] = i; }
+// seconds: 0.5
+int main() {
+    volatile unsigned long n = 0;
+    for (;;) n = n + 1;
+}

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // Right answers, and a crash when all is over: one program would fail, too.
 // together: crash
 #include <vector>

@@ -1,3 +1,4 @@
+// kinds: apart together text
 #include <vector>
 using namespace std;
 

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // text: early_exit
 #include <unistd.h>

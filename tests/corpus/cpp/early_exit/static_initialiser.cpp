@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 #include <unistd.h>
 #include <vector>

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: resources
 // text: crash
 #include <vector>

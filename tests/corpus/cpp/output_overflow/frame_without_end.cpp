@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // together: output_overflow
 // text: wrong_answer

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: resources
 // together: wrong_answer
 // text: wrong_answer

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // It may take its argument otherwise than the task declares it, as long as it can be called so.
 #include <vector>
 using namespace std;

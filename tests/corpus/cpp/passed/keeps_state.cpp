@@ -1,3 +1,4 @@
+// kinds: apart together text
 // What a call leaves is there in the next one, as in one program.
 #include <vector>
 using namespace std;

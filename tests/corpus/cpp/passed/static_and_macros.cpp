@@ -1,3 +1,4 @@
+// kinds: apart together text
 // Names and macros of its own do not reach the tests.
 #include <vector>
 using namespace std;

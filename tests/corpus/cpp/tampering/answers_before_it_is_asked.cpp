@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // text: wrong_answer
 #include <cstring>

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // together: wall_time
 // text: wrong_answer

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // together: passed
 // In one process it finds the table by which the tests tell their result, and tells it itself.

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // text: passed
 // In one text with the tests it finds the word that they say at their end.

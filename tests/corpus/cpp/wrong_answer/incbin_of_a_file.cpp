@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: reading
 // What it finds is the box's own.
 #include <vector>

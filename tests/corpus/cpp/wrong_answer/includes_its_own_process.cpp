@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: reading
 // The files of /proc say that they are empty, which the compiler believes.
 #include <vector>

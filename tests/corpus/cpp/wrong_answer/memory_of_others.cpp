@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: reading
 // Other processes are not in sight; its own memory holds no test when judged apart.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // text: passed
 #include <stddef.h>

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // text: early_exit
 // Whatever is written is taken to have been written.

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 #pragma GCC system_header
 #pragma GCC poison proctor_nothing

@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 #include <sys/ptrace.h>
 #include <unistd.h>

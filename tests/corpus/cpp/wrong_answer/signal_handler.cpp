@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 #include <signal.h>
 #include <unistd.h>

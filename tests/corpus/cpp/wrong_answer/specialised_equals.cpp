@@ -1,3 +1,4 @@
+// kinds: apart together text
 // class: forging
 // text: passed
 // The language lies: a strong definition of what the tests compare with.
