@@ -12,8 +12,9 @@ import struct
 
 from proctor.judge.examination import UnfitError
 from proctor.judge.stdin import failure
-from proctor.judge.supervisor import GRACE_SECONDS, Gone, HarnessError, forged, gone
+from proctor.judge.supervisor import Gone, HarnessError, forged, gone
 from proctor.sandbox import Ending, Execution, Exited, SandboxFailed, Signalled
+from proctor.sandbox.foreign import used_up
 from proctor.sandbox.guest import Guest, GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame
@@ -68,7 +69,7 @@ def hear_together(guest: Guest, token: bytes) -> Gone | None:
     try:
         frame = guest.receive()
     except GuestEnded:
-        return left(guest.finish())
+        return left(_finished(guest))
     match frame.kind:
         case frames.UNLINKED:
             raise UnlinkedError(_text(frame))
@@ -77,7 +78,7 @@ def hear_together(guest: Guest, token: bytes) -> Gone | None:
             if wrong is not None:
                 return wrong
             guest.wait()
-            return _unless_clean(guest.finish())
+            return _unless_clean(_finished(guest))
         case _:
             return forged(f"sent a message of kind {frame.kind}")
 
@@ -96,7 +97,7 @@ def _ask(candidate: Guest, call: Frame) -> bytes:
     try:
         frame = candidate.receive()
     except GuestEnded:
-        raise left(candidate.finish()) from None
+        raise left(_finished(candidate)) from None
     if frame.kind == frames.UNLINKED:
         raise UnlinkedError(_text(frame))
     if frame.number != call.number:
@@ -145,7 +146,11 @@ def _farewell(candidate: Guest) -> Gone | None:
     """Let a candidate end whose tests passed; what it does then counts as in one process."""
     candidate.send(frames.pack(frames.END, 0, b""))
     candidate.wait()
-    return _unless_clean(candidate.finish(GRACE_SECONDS))
+    return _unless_clean(_finished(candidate))
+
+
+def _finished(guest: Guest) -> Execution:
+    return used_up(guest.finish(), guest.limits)
 
 
 def _unless_clean(execution: Execution) -> Gone | None:

@@ -274,8 +274,13 @@ def _run_in(
         files = b""
     guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
     execution = _done(guest)
-    used_up = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
-    if toolchain.language.address_space and used_up and isinstance(execution.ending, Signalled):
+    return used_up(execution, limits) if toolchain.language.address_space else execution
+
+
+def used_up(execution: Execution, limits: Limits) -> Execution:
+    """See whether a native program that was ended by a signal had no memory left."""
+    much = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
+    if much and isinstance(execution.ending, Signalled):
         # by then an allocation was refused, or the kernel would have said so
         return msgspec.structs.replace(execution, ending=OutOfMemory())
     return execution
