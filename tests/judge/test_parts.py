@@ -244,6 +244,20 @@ def test_more_calls_than_anybody_makes(cpp, monkeypatch):
     assert landed(cpp, task, "    return x < 5;\n}\n") == (Bucket.PASSED, "apart")
 
 
+def test_no_answer_changes_the_way(cpp):
+    """What a candidate makes too large to cross is its own; it is not judged together for it."""
+    prompt = "#include <string>\nstd::string f(std::string a, std::string b) {\n"
+    task = task_of(prompt, 'int main() { auto s = f("a", "b"); assert(f(s, s) == "abab"); }')
+    judge = Judge(cpp)
+    large = "    return std::string(9 << 20, 'x');\n}\n"
+    for body, bucket in (
+        (large, Bucket.OUTPUT_OVERFLOW),
+        ("    return a;\n}\n", Bucket.WRONG_ANSWER),
+    ):
+        judgement = judge.judge(task, Program(source=prompt + body, language="cpp"))
+        assert (judgement.verdict.bucket, judgement.judged) == (bucket, "apart")
+
+
 def test_some_references_of_humaneval_x(cpp, data):
     judge = Judge(cpp)
     tasks = {task.task_id: task for task in load("humaneval-x-cpp", data).tasks}

@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from proctor import gcc
-from proctor.build import Built, Outcome, Recipe, Refused, unpack
+from proctor.build import Built, Outcome, Recipe, Refused, bucket_of, unpack
 from proctor.errors import SandboxError
 from proctor.judge import marshal, native, relay
 from proctor.judge.code import REMEMBERED, Found
@@ -215,6 +215,8 @@ def _built(made: Outcome, error: type[Exception], name: str = "part.so") -> byte
     if isinstance(made, Built):
         return unpack(made.files)[name]
     said = made.execution.stderr.decode("utf-8", "replace").strip()
+    if bucket_of(made.execution) is not Bucket.COMPILE:
+        error = SandboxError  # it may go better next time
     raise error(f"the tests do not compile by themselves: {said[:500]}")
 
 

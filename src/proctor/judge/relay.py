@@ -60,6 +60,8 @@ def hear(tests: Guest, candidate: Guest, token: bytes) -> Gone | None:
                 return _result(frame, token) or _farewell(candidate)
             case frames.BROKEN:
                 return forged(frame.payload.decode("utf-8", "replace"))
+            case frames.LARGE if calls:  # made of what it answered: nobody else's doing
+                return Gone(Bucket.OUTPUT_OVERFLOW, "output overflow: a call is too large to cross")
             case _:
                 raise UnfitError(f"the tests cannot be run by themselves: {_text(frame)}")
 
