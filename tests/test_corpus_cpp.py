@@ -7,12 +7,15 @@ time and memory here than elsewhere, so that bombs cost little.
 
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from proctor.errors import SandboxError
+from proctor.judge import Judge
+from proctor.program import Program
 from proctor.sandbox import MIB, Sandbox, foreign
 from proctor.sandbox.choose import open_sandbox
 from proctor.selftest import run_trial, traces
@@ -44,6 +47,22 @@ def strict() -> Iterator[Sandbox]:
 def test_it_lands_where_it_should(strict, trial):
     landing = run_trial(strict, trial)
     assert landing.ok, landing
+
+
+def test_a_bomb_costs_its_own_limit_and_nothing_more(strict):
+    """Beside it others compile and are judged as ever."""
+    by_name = {trial.name: trial for trial in TRIALS if trial.kind == "apart"}
+    bomb = by_name["cpp/compile_timeout/template_bomb"]
+    judge = Judge(strict)
+    with ThreadPoolExecutor(1) as beside:
+        program = Program(source=f"{bomb.sources[0]}// another\n", language="cpp")
+        blown = beside.submit(judge.judge, bomb.task(), program)
+        for name in ("cpp/passed/plain_function", "cpp/compile/open_brace"):
+            assert run_trial(strict, by_name[name]).ok
+        judgement = blown.result()
+    assert judgement.verdict.bucket is Bucket.COMPILE_TIMEOUT
+    assert judgement.findings.usage.cpu_seconds < 2 * COMPILING.cpu_seconds
+    assert judgement.findings.usage.memory_bytes <= COMPILING.memory_bytes
 
 
 def test_no_forgery_passes_apart():
