@@ -21,13 +21,17 @@ COMMANDS = [
     "history",
     "verify",
     "view",
+    "serve",
     "benchmarks",
+    "contract",
     "convert",
+    "evalplus",
     "doctor",
     "selftest",
     "perplexity",
     "parity",
     "bench",
+    "keys",
 ]
 PARTS = ["bench sandbox", "bench model"]
 Proctor = Callable[..., Any]

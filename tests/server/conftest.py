@@ -15,17 +15,27 @@ import httpx2
 import pytest
 
 START_SECONDS = 60.0
+WITH_BOUNDS = """
+import json, sys
+from proctor.cli import main
+from proctor.server import service
+bounds, usual = json.loads(sys.argv.pop(1)), service.Bounds
+service.Bounds = lambda: usual(**bounds)
+main()
+"""
+"""`proctor`, but nobody wants to wait for as long as clients may take."""
 
 
 class Running:
     """A server that was started for a test."""
 
-    def __init__(self, folder: Path, *args: str) -> None:
+    def __init__(self, folder: Path, *args: str, bounds: dict[str, Any] | None = None) -> None:
         self.folder = folder
         self.scratch = folder / "scratch"
         self.scratch.mkdir(parents=True)
         self.log_path, self.said_path = folder / "access.log", folder / "said.txt"
-        command = [sys.executable, "-m", "proctor", "serve", "--port", "0", *args]
+        how = ["-m", "proctor"] if bounds is None else ["-c", WITH_BOUNDS, json.dumps(bounds)]
+        command = [sys.executable, *how, "serve", "--port", "0", *args]
         with self.log_path.open("wb") as log, self.said_path.open("wb") as said:
             self.process = subprocess.Popen(
                 command,
@@ -57,6 +67,20 @@ class Running:
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def say(self, text: bytes, patience: float = 20.0) -> bytes:
+        """Send bytes over a connection of their own; return what comes until it ends or pauses."""
+        said = b""
+        with self.connect() as connection:
+            try:
+                connection.sendall(text)
+                connection.settimeout(patience)
+                while part := connection.recv(65536):
+                    said += part
+                    connection.settimeout(0.2)
+            except (ConnectionError, TimeoutError):
+                pass
+        return said
 
     def execute(self, code: str, **more: Any) -> httpx2.Response:
         return self.client.post("/v1/execute", json={"code": code, **more})
@@ -102,8 +126,8 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Return a function that starts a server of one's own."""
     started: list[Running] = []
 
-    def start(*args: str) -> Running:
-        started.append(Running(tmp_path / f"server{len(started)}", *args))
+    def start(*args: str, **more: Any) -> Running:
+        started.append(Running(tmp_path / f"server{len(started)}", *args, **more))
         return started[-1]
 
     yield start

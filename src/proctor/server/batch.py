@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Any
 
-from litestar.types import HTTPScope, Receive, Send
+from litestar.types import HTTPRequestEvent, HTTPScope, Receive, Send
 
 from proctor.errors import InputError
 from proctor.lines import encode
@@ -45,6 +45,7 @@ class Batch:
         self._send = send
         self._room = asyncio.Semaphore(LANES_PER_WORKER * service.workers)
         self._answers: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._heard: asyncio.Queue[HTTPRequestEvent] = asyncio.Queue(maxsize=1)
         self._unread = 0
         self._read_on = asyncio.Event()
 
@@ -61,7 +62,9 @@ class Batch:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write())
+                hearing = group.create_task(self._hear())
                 await self._read(group)
+                hearing.cancel()
         except* _Gone:
             gone = True
         if not gone:
@@ -72,7 +75,7 @@ class Batch:
         if self._scope["method"] != "POST":
             raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "send it by POST")
         headers = dict(self._scope["headers"])
-        given = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode()
+        given = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         if given not in KNOWN_TYPES:
             said = f"send it as {LINES}"
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media_type", said)
@@ -80,8 +83,14 @@ class Batch:
         if gate.is_full(self._caller.name):
             raise Busy(gate.retry_after())
 
+    async def _hear(self) -> None:
+        """Take what comes, one message ahead of what is read, and notice if the client goes."""
+        while (message := await self._receive())["type"] == "http.request":
+            await self._heard.put(message)
+        raise _Gone
+
     async def _read(self, group: asyncio.TaskGroup) -> None:
-        """Begin work on lines as they come, then see whether the client stays."""
+        """Begin work on lines as they come, and wait until all of it is done."""
         work: set[asyncio.Task[None]] = set()
         number = 0
         try:
@@ -95,16 +104,9 @@ class Batch:
         except (InputError, TimeoutError) as error:
             said = str(error) or f"nothing came for {self._service.bounds.idle_seconds:g} seconds"
             await self._give(_wrong(number, Refusal(HTTPStatus.OK, "stream", said)))
-        stays = group.create_task(self._stay())
         if work:
             await asyncio.wait(work)
-        stays.cancel()
         await self._answers.put(None)
-
-    async def _stay(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-        raise _Gone
 
     async def _lines(self) -> AsyncIterator[bytes]:
         bounds = self._service.bounds
@@ -114,9 +116,7 @@ class Batch:
             while self._service.held_bytes > bounds.held_bytes:  # noqa: ASYNC110  of all streams
                 await asyncio.sleep(PAUSE)
             async with asyncio.timeout(bounds.idle_seconds):
-                message = await self._receive()
-            if message["type"] != "http.request":
-                raise _Gone
+                message = await self._heard.get()
             rest += message["body"]
             more = message["more_body"]
             *whole, left = rest.split(b"\n")

@@ -66,7 +66,7 @@ def _work(service: Service) -> list[Any]:
         ask = await body_of(request, m.Execute)
         return json(await executed(service, caller_of(request), ask))
 
-    @asgi("/v1/grade/batch")
+    @asgi("/v1/grade/batch", copy_scope=False)
     async def batch(scope: Scope, receive: Receive, send: Send) -> None:
         await Batch(service, cast("HTTPScope", scope), receive, send).answer()
 
