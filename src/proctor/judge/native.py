@@ -28,7 +28,8 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         raise UnfitError(f"there is no way to run test programs in {task.language}")
     words = _words(task, program)
     front = _front(task.language, tests, program.source)
-    woven = weave(tests.code, task.language, words, front.count("\n") + 1)
+    line = front.count("\n") + 1
+    woven = weave(tests.code, frame, words, line, language=task.language)
     if woven is None:
         raise UnfitError("there is no test function in the test code")
     trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
