@@ -24,6 +24,7 @@ COMMANDS = [
     "serve",
     "benchmarks",
     "convert",
+    "evalplus",
     "doctor",
     "selftest",
     "perplexity",

@@ -14,6 +14,7 @@ from proctor.cli.benchmarks import benchmarks
 from proctor.cli.compare import compare
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
+from proctor.cli.evalplus import evalplus
 from proctor.cli.execute import execute
 from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
@@ -88,6 +89,7 @@ app.command("view")(view)
 app.command("serve")(serve)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
+app.command("evalplus")(evalplus)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
 app.command("perplexity")(perplexity)
