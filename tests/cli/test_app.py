@@ -23,6 +23,7 @@ COMMANDS = [
     "view",
     "serve",
     "benchmarks",
+    "contract",
     "convert",
     "evalplus",
     "doctor",

@@ -12,6 +12,7 @@ from proctor.cli import INTERRUPTED, complain
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.compare import compare
+from proctor.cli.contract import contract
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
 from proctor.cli.evalplus import evalplus
@@ -88,6 +89,7 @@ app.command("verify")(verify)
 app.command("view")(view)
 app.command("serve")(serve)
 app.command("benchmarks")(benchmarks)
+app.command("contract")(contract)
 app.command("convert")(convert)
 app.command("evalplus")(evalplus)
 app.command("doctor")(doctor)
