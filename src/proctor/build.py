@@ -34,7 +34,8 @@ LIMITS = Limits(
 """What a compiler may use; no usual program comes near it."""
 KEPT_BYTES = 256 * MIB
 """How much of what compilers left is kept for programs that are the same."""
-KEPT_DIAGNOSTICS = 8192
+KEPT_DIAGNOSTICS = MIB
+"""How much is kept of what a compiler says; receipts keep less."""
 AT_ONCE = max(os.cpu_count() or 1, 1)
 KILLED = b"Killed signal terminated program"
 """What the driver of a compiler says when the part that does the work was killed."""
@@ -44,6 +45,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """What a compiler left, packed."""
 
     files: bytes
+    execution: Execution | None = None
+    """How the compiler ended, and what it said; None if there was nothing to compile."""
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,12 +81,14 @@ class Builder:
         self._kept_bytes = kept_bytes
         self._lock = threading.Lock()
 
-    def build(self, program: Program, toolchain: Toolchain, compile_: Compile) -> Outcome:
-        """Return what the compiler made of a program, or why it made nothing.
+    def build(
+        self, program: Program, toolchain: Toolchain, compile_: Compile, limits: Limits = LIMITS
+    ) -> Outcome:
+        """Return what the compiler made of a program under limits, or why it made nothing.
 
         A compiler that fails by a fault of its own is a SandboxError.
         """
-        key = digest(program, toolchain)
+        key = f"{digest(program, toolchain)} {limits}"  # who allows less must not fail others
         with self._lock:
             known = self._kept.get(key)
             if known is None:
@@ -106,11 +111,11 @@ class Builder:
 
     def _build(self, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._seats:
-            outcome = _outcome(toolchain, compile_())
+            outcome = outcome_of(toolchain, compile_())
         if not _starved(outcome):
             return outcome
         with self._alone():
-            return _outcome(toolchain, compile_())
+            return outcome_of(toolchain, compile_())
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -150,14 +155,16 @@ def digest(program: Program, toolchain: Toolchain) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _outcome(toolchain: Toolchain, execution: Execution) -> Outcome:
+def outcome_of(toolchain: Toolchain, execution: Execution) -> Outcome:
     """Make sense of how a compiler ended."""
     if execution.ending == Exited(0):
-        return Built(files=execution.stdout)
-    said = execution.stderr.decode("utf-8", "replace")
+        files, stderr = execution.stdout, execution.stderr[:KEPT_DIAGNOSTICS]
+        said = msgspec.structs.replace(execution, stdout=b"", stderr=stderr)
+        return Built(files=files, execution=said)
+    text = execution.stderr.decode("utf-8", "replace")
     name = toolchain.language.name
-    if any(text in said for text in toolchain.language.crashes):
-        raise SandboxError(f"the compiler of {name} failed: {said.strip()[:200]}")
+    if any(crash in text for crash in toolchain.language.crashes):
+        raise SandboxError(f"the compiler of {name} failed: {text.strip()[:200]}")
     match execution.ending:
         case Signalled(number) if number != signal.SIGKILL:
             raise SandboxError(f"the compiler of {name} was ended by signal {number}")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from proctor.program import Program
     from proctor.sandbox.box import Exchanged
     from proctor.sandbox.guest import Guest
+    from proctor.sandbox.job import Job
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -115,6 +116,12 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     compiled: bool = True
     """False if the program's text was refused before anything of it ran."""
+    build: "Execution | None" = None
+    """How its compiler ended, for a job whose language has one and that went on to run."""
+    files: Mapping[str, bytes] = {}
+    """What a job wanted of its folder and found there."""
+    left: Mapping[str, str] = {}
+    """What it wanted but did not get, and why."""
 
 
 class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +184,10 @@ class Sandbox(Protocol):
 
     def run(self, program: "Program", limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
+        ...
+
+    def carry_out(self, job: "Job") -> Execution:
+        """Run one program once, among files that it is given, and fetch what it leaves."""
         ...
 
     def repeat(self, program: "Program", limits: Limits, *, times: int) -> Runs:

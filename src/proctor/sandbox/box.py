@@ -270,10 +270,10 @@ class Box:
         with os.fdopen(self._open(path, write=True), "wb") as file:
             file.write(content)
 
-    def read(self, path: str) -> bytes:
-        """Return a file of the scratch folder."""
+    def read(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
+        """Return a file of the scratch folder, or so much of it."""
         with os.fdopen(self._open(path, write=False), "rb") as file:
-            return file.read(MAX_FILE_BYTES)
+            return file.read(most)
 
     def wipe(self) -> None:
         """Empty the scratch folder."""

@@ -218,7 +218,7 @@ def _nest(contents: Contents, means: Means, place: str) -> Nest:
         "rules": files,
         "users": (FIRST_USER, USERS) if means.own_user else None,
         "kept": means.kept,
-        "shared": contents.shared,
+        "shared": contents.shared_bytes > 0,
     }
     return Nest(
         modules=("landlock", "remains", "contained"),

@@ -166,7 +166,7 @@ def _one_process(contents: Contents) -> Nest:
             ],
             "users": None,
             "kept": 0,
-            "shared": contents.shared,
+            "shared": contents.shared_bytes > 0,
         },
     )
 

@@ -29,6 +29,7 @@ MODULES = (
         "denylist",
         "candidate",
         "nest",
+        "below",
         "program",
         "roles",
     ),
@@ -149,13 +150,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Whether test code runs in it."""
     shown: Sequence[str] | None = None
     """What of the host programs of another language need; None: it is a box for Python."""
-    shared: bool = False
-    """Whether guests share one scratch folder, as in a session."""
-
-    @property
-    def shared_bytes(self) -> int:
-        """How much a scratch folder holds that guests share."""
-        return SESSION_BYTES if self.shared else 0
+    shared_bytes: int = 0
+    """How much a scratch folder holds that guests share, as in a session; 0: each has its own."""
 
 
 class Nest(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.container import Image, command, look_into, note, profile, promise
 from proctor.sandbox.contents import Contents, bundle, look_at
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.job import Job
 from proctor.sandbox.place import Place
 from proctor.sandbox.sessions import BoxSession
 from proctor.sandbox.warm import IDLE, Warm
@@ -152,6 +153,10 @@ class Docker:
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         return self._under(limits).run(program, limits, stdin)
+
+    def carry_out(self, job: Job) -> Execution:
+        """Run one program once, among files that it is given."""
+        return self._under(job.limits).carry_out(job)
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> Runs:
         """Prepare one program for so many runs."""

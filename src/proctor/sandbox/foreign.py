@@ -4,17 +4,19 @@ A language is tried once before it is offered: its self-test is compiled and run
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from proctor.build import LIMITS, Builder, Built, Outcome, Refused
+from proctor.build import LIMITS, Builder, Built, Outcome, Refused, outcome_of
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents
+from proctor.sandbox.guest import Guest
+from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
@@ -31,7 +33,7 @@ class Foreign:
         self._make = make
         self._idle = idle
         self._builder = Builder()
-        self._pools: dict[tuple[str, bool], Pool] = {}
+        self._pools: dict[tuple[str, bool, int], Pool] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
         self._lock = threading.Lock()
@@ -69,56 +71,53 @@ class Foreign:
         """Prepare a program for any number of runs."""
         return ForeignRuns(self, self.offer(program.language), program, limits)
 
-    def build(self, program: Program, toolchain: Toolchain) -> Outcome:
+    def carry_out(self, job: Job) -> Execution:
+        """Compile and run a program, among files that it is given if there are any."""
+        toolchain, building = self.offer(job.program.language), job.building or LIMITS
+        if job.bare:
+            outcome: Outcome = Built(files=b"")
+            if toolchain.language.products:  # else its runtime says what is wrong with it
+                outcome = self.build(job.program, toolchain, building)
+            if isinstance(outcome, Refused):
+                return outcome.execution
+            done = self.run(toolchain, job.program, job.limits, job.stdin, outcome.files)
+            return msgspec.structs.replace(done, build=outcome.execution)
+        name = _how(toolchain, job.program, (), job.limits)["file"]
+        job.refuse_name(name, *toolchain.language.products)
+        pool = self._pool(
+            toolchain, loopback=job.limits.loopback, shared_bytes=job.limits.scratch_bytes
+        )
+        return in_folder(pool, job, lambda box: _among_files(box, toolchain, job, building))
+
+    def build(self, program: Program, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome:
         """Compile a program, if that is how it comes to life."""
         words = toolchain.compiler(tests=program.tests)
         if not words:
             return Built(files=b"")
 
         def compile_() -> Execution:
-            how = _how(toolchain, program, words, LIMITS)
-            how["limits"]["address_bytes"] = None  # its end would say nothing about memory
-            return self._in_box(toolchain, LIMITS, program, b"", role="build", how=how)
+            pool = self._pool(toolchain, loopback=limits.loopback)
+            box = pool.take()
+            try:
+                return _compile_in(box, toolchain, program, limits)
+            finally:
+                pool.give_back(box)
 
-        return self._builder.build(program, toolchain, compile_)
+        return self._builder.build(program, toolchain, compile_, limits)
 
     def run(
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
     ) -> Execution:
         """Run what a compiler left, or the source itself, in an empty scratch folder."""
-        how = _how(toolchain, program, toolchain.runner(tests=program.tests), limits)
-        if toolchain.language.products:
-            how["file"] = ""
-            program = msgspec.structs.replace(program, source="")
-        else:
-            files = b""
-        return self._in_box(toolchain, limits, program, files, role="foreign", how=how, stdin=stdin)
-
-    def _in_box(
-        self,
-        toolchain: Toolchain,
-        limits: Limits,
-        program: Program,
-        files: bytes,
-        *,
-        role: str,
-        how: Mapping[str, Any],
-        stdin: bytes | None = None,
-    ) -> Execution:
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
-            guest = box.start(role, limits, program=program, code=files, stdin=stdin, how=how)
-            guest.wait()
-            execution = guest.finish()
+            return _run_in(box, toolchain, program, limits, stdin, files=files)
         finally:
             pool.give_back(box)
-        if isinstance(execution.ending, SandboxFailed):
-            raise SandboxError(execution.ending.reason)
-        return execution
 
-    def _pool(self, toolchain: Toolchain, *, loopback: bool) -> Pool:
-        key = (toolchain.language.name, loopback)
+    def _pool(self, toolchain: Toolchain, *, loopback: bool, shared_bytes: int = 0) -> Pool:
+        key = (toolchain.language.name, loopback, shared_bytes)
         with self._lock:
             if key not in self._pools:
                 contents = msgspec.structs.replace(
@@ -126,6 +125,7 @@ class Foreign:
                     packages=(),
                     preload=(),
                     loopback=loopback,
+                    shared_bytes=shared_bytes,
                     shown=toolchain.shown,
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
@@ -163,6 +163,45 @@ class ForeignRuns:
 
     def close(self) -> None:
         """Nothing is held between runs."""
+
+
+def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> Execution:
+    """Compile and run in one folder, where what the compiler leaves lies already."""
+    outcome: Outcome = Built(files=b"")
+    if toolchain.language.products:
+        compiled = _compile_in(box, toolchain, job.program, building)
+        outcome = outcome_of(toolchain, compiled)
+    if isinstance(outcome, Refused):
+        return outcome.execution
+    done = _run_in(box, toolchain, job.program, job.limits, job.stdin, files=b"")
+    return msgspec.structs.replace(done, build=outcome.execution)
+
+
+def _compile_in(box: Box, toolchain: Toolchain, program: Program, limits: Limits) -> Execution:
+    how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    how["limits"]["address_bytes"] = None  # its end would say nothing about memory
+    return _done(box.start("build", limits, program=program, how=how))
+
+
+def _run_in(
+    box: Box, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, *, files: bytes
+) -> Execution:
+    how = _how(toolchain, program, toolchain.runner(tests=program.tests), limits)
+    if toolchain.language.products:
+        how["file"] = ""
+        program = msgspec.structs.replace(program, source="")
+    else:
+        files = b""
+    guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
+    return _done(guest)
+
+
+def _done(guest: Guest) -> Execution:
+    guest.wait()
+    execution = guest.finish()
+    if isinstance(execution.ending, SandboxFailed):
+        raise SandboxError(execution.ending.reason)
+    return execution
 
 
 def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> dict[str, Any]:

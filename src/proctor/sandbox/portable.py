@@ -18,9 +18,11 @@ from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import default_packages, entries, with_versions
 from proctor.sandbox.place import Place, show_packages
-from proctor.sandbox.sessions import PYTHON, BoxRuns, BoxSession, not_here, run_in
+from proctor.sandbox.pool import Pool
+from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
 
 BOOT = """
 import sys
@@ -119,6 +121,17 @@ class Portable:
             return run_in(box, program, limits, stdin)
         finally:
             box.close()
+
+    def carry_out(self, job: Job) -> Execution:
+        """Run one program once, among files that it is given."""
+        program, limits = job.program, job.limits
+        try:
+            self.offer(program.language)
+            job.refuse_name(MAIN)
+            pool = Pool(self._box, idle=0)
+            return in_folder(pool, job, lambda box: run_in(box, program, limits, job.stdin))
+        except SandboxError as error:
+            return Execution(ending=SandboxFailed(str(error)))
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> BoxRuns:
         """Prepare one program for so many runs."""

@@ -11,7 +11,7 @@ from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.sandbox.box import Box
 
 MAX_CODE = 64 * MIB
-PYTHON = "python"
+PYTHON, MAIN = "python", "main.py"
 
 
 def not_here(where: str, language: str) -> SandboxError:

@@ -22,12 +22,13 @@ from proctor.sandbox import (
     seccomp,
 )
 from proctor.sandbox.box import Box, Exchanged
-from proctor.sandbox.contents import SLOW, Contents, look_at
+from proctor.sandbox.contents import SESSION_BYTES, SLOW, Contents, look_at
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import default_packages, entries, plain, with_versions
 from proctor.sandbox.pool import Pool
-from proctor.sandbox.sessions import PYTHON, BoxRuns, BoxSession, not_here, run_in
+from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
 
 IDLE = 2 * (os.cpu_count() or 1)
 
@@ -65,10 +66,17 @@ class Warm:
         self._packages = packages
         self._idle = idle
         self._foreign = Foreign(contents, make, idle)
-        self._pools: dict[tuple[bool, bool, tuple[str, ...]], Pool] = {}
+        self._pools: dict[tuple[bool, bool, int, tuple[str, ...]], Pool] = {}
         self._lock = threading.Lock()
 
-    def _boxes(self, role: Role = "candidate", text: bytes = b"", *, loopback: bool) -> Pool:
+    def _boxes(
+        self,
+        role: Role = "candidate",
+        text: bytes = b"",
+        *,
+        loopback: bool,
+        shared_bytes: int = 0,
+    ) -> Pool:
         """Return boxes for a role, in which packages that are likely to be needed are loaded.
 
         For candidates these are the packages that a text mentions.
@@ -78,17 +86,24 @@ class Warm:
             loaded = tuple(name for name in self._mentioned if name.encode() in text)
         elif role == "together":
             loaded = self._slow
-        key = (role != "candidate", loopback, loaded)
+        key = (role != "candidate", loopback, shared_bytes, loaded)
         with self._lock:
             if key not in self._pools:
                 self._pools[key] = self._pool(*key)
             return self._pools[key]
 
-    def _pool(self, examiner: bool, loopback: bool, loaded: Sequence[str]) -> Pool:  # noqa: FBT001
+    def _pool(
+        self,
+        examiner: bool,  # noqa: FBT001
+        loopback: bool,  # noqa: FBT001
+        shared_bytes: int,
+        loaded: Sequence[str],
+    ) -> Pool:
         contents = msgspec.structs.replace(
             self._contents,
             preload=[*self._contents.preload, *loaded],
             loopback=loopback,
+            shared_bytes=shared_bytes,
             examiner=examiner,
         )
         return Pool(lambda: self._make(contents), self._idle)
@@ -144,6 +159,23 @@ class Warm:
         finally:
             pool.give_back(box)
 
+    def carry_out(self, job: Job) -> Execution:
+        """Run one program once, among files that it is given."""
+        program, limits = job.program, job.limits
+        try:
+            if program.language != PYTHON:
+                return self._other(program.language).carry_out(job)
+            if job.bare:
+                return self.run(program, limits, job.stdin)
+            job.refuse_name(MAIN)
+            text = program.source.encode("utf-8", "surrogatepass")
+            pool = self._boxes(
+                text=text, loopback=limits.loopback, shared_bytes=limits.scratch_bytes
+            )
+            return in_folder(pool, job, lambda box: run_in(box, program, limits, job.stdin))
+        except SandboxError as error:
+            return Execution(ending=SandboxFailed(str(error)))
+
     def repeat(self, program: Program, limits: Limits, *, times: int) -> Runs:
         """Prepare one program for so many runs."""
         if program.language != PYTHON:
@@ -170,7 +202,9 @@ class Warm:
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
-        contents = msgspec.structs.replace(self._contents, shared=True, loopback=limits.loopback)
+        contents = msgspec.structs.replace(
+            self._contents, shared_bytes=SESSION_BYTES, loopback=limits.loopback
+        )
         return BoxSession(self._make(contents), limits, idle_seconds)
 
     def close(self) -> None:

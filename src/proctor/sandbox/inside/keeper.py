@@ -28,6 +28,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from .below import open_below
 from .nest import Nest, Ward
 from .roles import SetUp, player
 
@@ -125,7 +126,9 @@ class Keeper:
         elif what == "kill" and self._ward is not None:
             self._nest.kill()
         elif what == "open":
-            self._open(order["path"], write=order["write"])
+            file = open_below(self._nest.scratch, order["path"], write=order["write"])
+            self._say((file,), opened=True)
+            os.close(file)
         elif what == "wipe":
             self._nest.wipe()
             self._say(wiped=True)
@@ -239,28 +242,6 @@ class Keeper:
                     poll.unregister(self._control)
             if self._said.take(ready, poll):
                 self._nest.kill()
-
-    def _open(self, path: str, *, write: bool) -> None:
-        """Open a file of the scratch folder; no link and no `..` leads out of it."""
-        parts = path.split("/")
-        if not path or any(part in ("", ".", "..") for part in parts):
-            self._say(refused=f"{path!r} is not a path inside the scratch folder")
-            return
-        folder = os.open(self._nest.scratch, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for part in parts[:-1]:
-                if write:
-                    _make_folder(part, folder)
-                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = below
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC if write else os.O_RDONLY
-            flags |= os.O_NOFOLLOW | os.O_NONBLOCK
-            file = os.open(parts[-1], flags, 0o644, dir_fd=folder)
-        finally:
-            os.close(folder)
-        self._say((file,), opened=True)
-        os.close(file)
 
     def _clean_up(self) -> None:
         if self._ward is not None:
@@ -376,13 +357,6 @@ def _contents(fd: int) -> memoryview:
         return memoryview(buffer)
     finally:
         os.close(fd)
-
-
-def _make_folder(name: str, folder: int) -> None:
-    try:
-        os.mkdir(name, 0o755, dir_fd=folder)
-    except FileExistsError:
-        pass  # that is as good; whether it is a folder, the next open tells
 
 
 def keep(control: int, nest: Nest) -> None:

@@ -34,7 +34,7 @@ def run_program(seal: Callable[[], None], stages: int, order: dict[str, Any], bl
         sys.stdout.buffer.write(marshal.dumps(compiled))
         _leave(0)
     sys.argv = [MAIN, *order["args"]]
-    sys.path.insert(0, "")
+    sys.path.insert(0, os.getcwd())
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=MAIN, __builtins__=builtins)
     sys.modules["__main__"] = main
