@@ -48,6 +48,16 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     execution: Execution | None = None
     """How the compiler ended, and what it said; None if there was nothing to compile."""
 
+    @property
+    def unpacked(self) -> dict[str, bytes]:
+        """The files by their names."""
+        head, _, rest = self.files.partition(b"\n")
+        found, at = {}, 0
+        for name, size in msgspec.json.decode(head, type=list[tuple[str, int]]):
+            found[name] = rest[at : at + size]
+            at += size
+        return found
+
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True):
     """A program that did not compile."""
@@ -149,7 +159,8 @@ def digest(program: Program, toolchain: Toolchain) -> str:
     """Return what tells apart programs that a compiler could tell apart."""
     parts = (
         *(toolchain.language.name, toolchain.version),
-        *toolchain.compiler(tests=program.tests),
+        *(program.compile or toolchain.compiler(tests=program.tests)),
+        program.around,
         program.source,
     )
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

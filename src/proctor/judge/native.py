@@ -10,6 +10,7 @@ import secrets
 
 import msgspec
 
+from proctor.judge import repository
 from proctor.judge.examination import UnfitError
 from proctor.judge.imports import arranged
 from proctor.judge.stdin import failure
@@ -27,10 +28,17 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     if frame is None:
         raise UnfitError(f"there is no way to run test programs in {task.language}")
     words = _words(task, program)
-    front = _front(task.language, tests, program.source)
+    apart = task.context is not None  # the candidate is a unit of its own
+    front = "" if apart else _front(task.language, tests, program.source)
     woven = weave(tests.code, task.language, words, front.count("\n") + 1)
     if woven is None:
         raise UnfitError("there is no test function in the test code")
+    if task.context is not None:
+        placed = repository.place(sandbox, task.context, program, woven.code)
+        if isinstance(placed, Gone):
+            clock = sandbox.enforcement().clock
+            return Findings(tests=[placed.result(0)], clock=clock)
+        return _heard(sandbox, task, placed, frame, words, woven.functions)
     trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
     if trick is not None:
         gone = Gone(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
@@ -40,19 +48,28 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         source=front + woven.code,
         tests=bool(frame.own_tests and re.search(frame.own_tests, tests.code)),
     )
+    return _heard(sandbox, task, whole, frame, words, woven.functions)
+
+
+def _heard(
+    sandbox: Sandbox, task: Task, whole: Program, frame: Frame, words: Words, functions: int
+) -> Findings:
+    """Run a program with tests in it, and hear how that went."""
     runs = sandbox.repeat(whole, task.limits, times=1)
     try:
         execution = runs.run(b"", task.limits.output_bytes)
     finally:
         runs.close()
-    end = _end(execution, frame, words, woven.functions, task.language)
+    end = _end(execution, frame, words, functions, task.language)
     seconds = round(execution.usage.wall_seconds, 6)
     if end is None:
         test = TestResult(index=0, passed=True, seconds=seconds)
     else:
         test = msgspec.structs.replace(end.result(0), seconds=seconds)
     shown = _without(execution, words)
-    return Findings(tests=[test], executions=[shown], clock=sandbox.enforcement().clock)
+    notes = frozenset(["not_linked"] if task.context and not execution.compiled else [])
+    clock = sandbox.enforcement().clock
+    return Findings(tests=[test], executions=[shown], clock=clock, notes=notes)
 
 
 SECRET = secrets.token_bytes(32)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import msgspec
 
 if TYPE_CHECKING:
+    from proctor.build import Outcome
     from proctor.program import Program
     from proctor.sandbox.box import Exchanged
     from proctor.sandbox.guest import Guest
@@ -184,6 +185,10 @@ class Sandbox(Protocol):
 
     def run(self, program: "Program", limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
+        ...
+
+    def build(self, program: "Program") -> "Outcome":
+        """Compile a program of a language that is compiled, and run nothing of it."""
         ...
 
     def carry_out(self, job: "Job") -> Execution:

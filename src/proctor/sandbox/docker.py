@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from proctor.build import Outcome
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, Runs
@@ -27,7 +28,7 @@ from proctor.sandbox.contents import Contents, bundle, look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job
 from proctor.sandbox.place import Place
-from proctor.sandbox.sessions import BoxSession
+from proctor.sandbox.sessions import BoxSession, not_here
 from proctor.sandbox.warm import IDLE, Warm
 from proctor.settings import load_settings
 
@@ -153,6 +154,10 @@ class Docker:
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         return self._under(limits).run(program, limits, stdin)
+
+    def build(self, program: Program) -> Outcome:
+        """Refuse: nothing is compiled here."""
+        raise not_here("docker tier", program.language)
 
     def carry_out(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""

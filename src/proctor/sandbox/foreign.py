@@ -3,20 +3,23 @@
 A language is tried once before it is offered: its self-test is compiled and run like any program.
 """
 
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from proctor.build import LIMITS, Builder, Built, Outcome, Refused, outcome_of
 from proctor.errors import SandboxError
+from proctor.languages import Language
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
 from proctor.sandbox.box import ENVIRONMENT, Box
-from proctor.sandbox.contents import Contents
+from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
+from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
@@ -91,11 +94,18 @@ class Foreign:
 
     def build(self, program: Program, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome:
         """Compile a program, if that is how it comes to life."""
-        words = toolchain.compiler(tests=program.tests)
+        words = program.compile or toolchain.compiler(tests=program.tests)
         if not words:
             return Built(files=b"")
 
+        def among_files() -> Execution:
+            job = Job(program=program, limits=limits, files=program.files)
+            pool = self._pool(toolchain, loopback=False, shared_bytes=limits.scratch_bytes)
+            return in_folder(pool, job, lambda box: _compile_in(box, toolchain, program, limits))
+
         def compile_() -> Execution:
+            if program.files:
+                return among_files()
             pool = self._pool(toolchain, loopback=limits.loopback)
             box = pool.take()
             try:
@@ -122,7 +132,7 @@ class Foreign:
             if key not in self._pools:
                 contents = msgspec.structs.replace(
                     self._contents,
-                    packages=(),
+                    packages=self._packages(toolchain.language),
                     preload=(),
                     loopback=loopback,
                     shared_bytes=shared_bytes,
@@ -130,6 +140,10 @@ class Foreign:
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
+
+    def _packages(self, language: Language) -> Sequence[tuple[str, str]]:
+        """Return what of our own packages is shown."""
+        return entries(language.packages, look_at(sys.executable).sites)
 
     def close(self) -> None:
         """End all boxes that are not in use."""
@@ -178,7 +192,8 @@ def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> 
 
 
 def _compile_in(box: Box, toolchain: Toolchain, program: Program, limits: Limits) -> Execution:
-    how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    words = program.compile or toolchain.compiler(tests=program.tests)
+    how = _how(toolchain, program, words, limits)
     how["limits"]["address_bytes"] = None  # its end would say nothing about memory
     return _done(box.start("build", limits, program=program, how=how))
 
@@ -212,10 +227,10 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
     own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
     scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
     return {
-        "file": main + suffix,
+        "file": "" if program.compile and not program.source else main + suffix,
         "argv": toolchain.argv(words, main, memory),
         "environment": {**own, **scratch, **toolchain.environment(memory)},
-        "products": list(language.products),
+        "products": list(program.products or language.products),
         "limits": {
             "address_bytes": memory if language.address_space else None,
             "stack_bytes": max(memory // STACK_SHARE, min(memory, LEAST_STACK)),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from proctor.build import Outcome
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed
@@ -121,6 +122,10 @@ class Portable:
             return run_in(box, program, limits, stdin)
         finally:
             box.close()
+
+    def build(self, program: Program) -> Outcome:
+        """Refuse: nothing is compiled here."""
+        raise not_here("portable tier", program.language)
 
     def carry_out(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import msgspec
 
+from proctor.build import Outcome
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import (
@@ -158,6 +159,11 @@ class Warm:
             return run_in(box, program, limits, stdin)
         finally:
             pool.give_back(box)
+
+    def build(self, program: Program) -> Outcome:
+        """Compile a program, and run nothing of it."""
+        foreign = self._other(program.language)
+        return foreign.build(program, foreign.offer(program.language))
 
     def carry_out(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""

@@ -1,0 +1,127 @@
+"""A candidate in its place in a repository: compiled there, linked with the rest and with tests.
+
+The candidate's translation unit is compiled by itself, with the compiler and flags that the task
+declares: that alone says whether it compiles. What the rest of the repository is compiled to is
+kept. Tests are a unit of their own, which no candidate can include, and see only headers.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.build import Built, Refused, bucket_of
+from proctor.context import UNITS, Context
+from proctor.judge.examination import UnfitError
+from proctor.judge.supervisor import Gone
+from proctor.program import Program
+from proctor.sandbox import Exited, Sandbox
+from proctor.verdict import Bucket
+
+TESTS = "main.cpp"
+STRUCTURED = "-fdiagnostics-format=json"
+MAX_DIAGNOSTICS, MAX_MESSAGE = 20, 200
+
+
+class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a compiler says of a place; what it says is for people only."""
+
+    kind: str
+    file: str
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.kind}: {self.message}"
+
+
+def place(sandbox: Sandbox, context: Context, program: Program, tests: str) -> Program | Gone:
+    """Compile a candidate where it belongs; return what is to be linked with tests and run."""
+    files = {path: text.encode("utf-8", "surrogatepass") for path, text in context.files.items()}
+    unit = {**files, context.unit: program.source.encode("utf-8", "surrogatepass")}
+    outcome = sandbox.build(compiling(context, context.unit, unit))
+    if isinstance(outcome, Refused):
+        return refusal(outcome)
+    objects = {"unit.o": outcome.unpacked["unit.o"], **dict(_rest(sandbox, context, files))}
+    headers = {path: data for path, data in files.items() if not path.endswith(UNITS)}
+    return Program(
+        source=tests,
+        language=program.language,
+        files={**headers, **objects},
+        compile=("{g++}", *context.flags_of(context.unit), "-o", "main", TESTS, *objects),
+        products=("main",),
+    )
+
+
+def compiling(context: Context, file: str, files: Mapping[str, bytes]) -> Program:
+    """Return what compiles one unit of a repository."""
+    flags = context.flags_of(file)
+    return Program(
+        source="",
+        language="cpp",
+        files=files,
+        compile=("{g++}", *flags, STRUCTURED, "-c", file, "-o", "unit.o"),
+        products=("unit.o",),
+    )
+
+
+def _rest(
+    sandbox: Sandbox, context: Context, files: Mapping[str, bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield what all other units of a repository are compiled to."""
+    without = {path: data for path, data in files.items() if path != context.unit}
+    for number, file in enumerate(context.sources):
+        outcome = sandbox.build(compiling(context, file, without))
+        if isinstance(outcome, Refused):
+            raise UnfitError(f"context_broken: {file} does not compile: {refusal(outcome).detail}")
+        assert isinstance(outcome, Built)  # noqa: S101
+        yield f"rest{number}.o", outcome.unpacked["unit.o"]
+
+
+def refusal(refused: Refused) -> Gone:
+    """Say why a unit did not compile.
+
+    A compiler that ends without any list of what it found ran out of something: only that it is
+    there counts, never what it says.
+    """
+    execution = refused.execution
+    bucket = bucket_of(execution)
+    said = execution.stderr.decode("utf-8", "replace")
+    found = diagnostics(said)
+    if bucket is Bucket.COMPILE and isinstance(execution.ending, Exited) and "[" not in said:
+        bucket = Bucket.COMPILE_RESOURCE
+    lines = [str(one) for one in found if one.kind != "warning"]
+    return Gone(bucket, "\n".join(lines) or said.strip()[:MAX_MESSAGE])
+
+
+def diagnostics(said: str) -> list[Diagnostic]:
+    """Read what a compiler lists as JSON, as far as it is whole and as much as one wants to see."""
+    start = said.find("[{")
+    decoder, found = json.JSONDecoder(), []
+    at = start + 1
+    while start >= 0 and len(found) < MAX_DIAGNOSTICS:
+        try:
+            one, at = decoder.raw_decode(said, at)
+        except (ValueError, RecursionError):
+            break
+        diagnostic = _diagnostic(one)
+        if diagnostic is not None:
+            found.append(diagnostic)
+        at += len(said[at : at + 2]) - len(said[at : at + 2].lstrip(", "))
+    return found
+
+
+def _diagnostic(one: Any) -> Diagnostic | None:
+    match one:
+        case {"kind": str(kind), "message": str(message), "locations": [{"caret": caret}, *_]}:
+            pass
+        case _:
+            return None
+    match caret:
+        case {"file": str(file), "line": int(line), "column": int(column)}:
+            return Diagnostic(
+                kind=kind, file=file, line=line, column=column, message=message[:MAX_MESSAGE]
+            )
+    return None
