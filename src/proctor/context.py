@@ -1,6 +1,6 @@
 """A repository around a task: its files, the translation unit with a hole, and what was shown.
 
-The answer goes where the unit has its hole; see `axes/inside/source.py` for how. What the model was
+The answer goes where the unit has its hole; see `splice.py` for how. What the model was
 shown of the repository, headers and a call graph, decides nothing about a verdict: the axes need it.
 """
 
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from proctor.axes.inside.source import HOLE, splice
+from proctor.splice import HOLE, splice
 
 MARK = HOLE.decode()
 MAX_FILES, MAX_BYTES = 512, 8 << 20

@@ -8,10 +8,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
 
+from proctor import splice
 from proctor.axes.finding import Reading, Seen, Status, reading_of
 from proctor.context import MARK, Context
 from proctor.errors import SandboxError, boundary
@@ -24,7 +26,7 @@ from proctor.store import write_whole
 from proctor.toolchain import find
 
 INSIDE = Path(__file__).parent / "inside"
-MODULES = ("__init__", "source", "names", "words", "roots", "worker")
+MODULES = ("__init__", "names", "words", "roots", "worker")
 MAIN = """\
 import json, os, sys
 order = json.load(sys.stdin)
@@ -69,9 +71,11 @@ class Parser:
         sandbox.offer(PARSER)
         self._system = system_flags()
         self._modules = {name: (INSIDE / f"{name}.py").read_text() for name in MODULES}
+        self._modules["source"] = Path(splice.__file__).read_text()
         digest = hashlib.sha256("\0".join(self._modules.values()).encode())
         digest.update(find("cpp").version.encode())
         self._version = digest.hexdigest()
+        self.version = f"libclang {metadata.version('libclang')}, rules {self._version[:12]}"
         self._kept: dict[str, Names] = {}
 
     def read(
@@ -89,7 +93,9 @@ class Parser:
         return found
 
     def names(self, context: Context) -> Names:
-        """Return all names of a repository."""
+        """Return all names of a repository; a unit by itself has none that it does not see."""
+        if len(context.files) == 1:
+            return {}
         files = {path: text.replace(MARK, "") for path, text in context.files.items()}
         headers = "".join(f'#include "{path}"\n' for path in files if _is_header(path))
         units = [context.unit, *context.sources, "proctor_headers.cpp"]

@@ -65,7 +65,7 @@ class Folder(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What `tasks.toml` says."""
 
     task: list[Asked]
-    flags: list[str] = list(STANDARD)
+    flags: Sequence[str] = STANDARD
     sources: list[str] | None = None
     """Units that are linked; all by default."""
 

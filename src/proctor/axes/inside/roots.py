@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from clang.cindex import AccessSpecifier, CursorKind
 
 from .names import CLASSES, ENUM, qualified, walk
-from .words import NAMESPACES, OVERLOADED, Word, Words, full_name, is_incomplete, overloads, record_of
+from .words import (
+    NAMESPACES,
+    OVERLOADED,
+    STARTS,
+    TYPE_ENDS,
+    Word,
+    Words,
+    full_name,
+    is_incomplete,
+    overloads,
+    record_of,
+)
 
 FUNCTIONS = {
     CursorKind.FUNCTION_DECL,
@@ -47,6 +58,7 @@ class Roots:
         self._visible: dict[str, Any] | None = None
         self._scopes: list[str] | None = None
         self._calls: set[int] | None = None
+        self._failed = -1
 
     def at(self, offset: int) -> Finding | None:
         """Return what an error at a place is about; `cascade` follows from another, None: unknown."""
@@ -190,12 +202,22 @@ class Roots:
         owner = self._seen(words.chain(first, index - 2)) if first < index else None
         if owner is not None and owner.kind in OWNERS:
             return self._of_class(index, owner)
-        if first == index and word.text in self._own:
+        if first == index and (word.text in self._own or self._follows(index)):
+            self._own.add(word.text)
             return {"kind": "cascade"}
+        self._failed = index
         seen = self._seen(words.chain(first, last))
         if seen is not None:
             return self._seen_but_wrong(last, seen)
         return self._elsewhere(word, name, words.chain(first, last))
+
+    def _follows(self, index: int) -> bool:
+        """Say whether a name is given behind a type that is not known, in the same statement."""
+        words = self._words
+        if words.text(index - 1) not in TYPE_ENDS or words.text(index + 1) not in STARTS:
+            return False
+        between = {words.text(place) for place in range(self._failed, index)}
+        return 0 <= self._failed < index and not between & {";", "{", "}"}
 
     def _of_class(self, index: int, owner: Any) -> Finding | None:
         word = self._words.all[index]

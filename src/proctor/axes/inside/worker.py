@@ -119,6 +119,8 @@ class Reader:
                 inside.append((place.offset, diagnostic.category_name))
             elif mine and place.offset == spliced.end:  # where something was still awaited
                 inside.append((max(place.offset - 1, spliced.start), diagnostic.category_name))
+            elif mine and diagnostic.category_name == SYNTAX:  # nothing was wrong without it
+                inside.append((max(spliced.end - 1, spliced.start), SYNTAX))
             else:
                 outside += 1
         return sorted(set(inside)), outside
@@ -139,7 +141,7 @@ class Reader:
             name = match[1].decode("utf-8", "replace").strip('<>"')
             at = match.start(1)
             if line in found:
-                self._given_header(os.path.normpath(found[line]), name, at, report)
+                self._given_header(os.path.realpath(found[line]), name, at, report)
                 continue
             end = spliced.text.find(b"\n", at)
             if any(match.start() <= offset <= end for offset, _ in errors):
