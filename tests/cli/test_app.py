@@ -27,6 +27,7 @@ COMMANDS = [
     "selftest",
     "perplexity",
     "parity",
+    "axes",
     "bench",
 ]
 PARTS = ["bench sandbox", "bench model"]

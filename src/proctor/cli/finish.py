@@ -38,7 +38,7 @@ def finish(
     receipts: int = 0,
 ) -> None:
     """Run, print, exit; `show` and `receipts` say how many differences and receipts are shown."""
-    summary = _carry_out(plan, sandbox, out, fresh=fresh)
+    summary = carry_out(plan, sandbox, out, fresh=fresh)
     agreement = None if recorded is None else compare(Path(summary.run_dir), recorded)
     _print(summary, agreement, json=json, show=show)
     _show_receipts([summary], 0 if json else receipts)
@@ -64,7 +64,7 @@ def finish_suite(
             raise InputError(f"{suite}: two of them are called {name}")
     folder = out or new_folder(suite.replace(",", "_").replace("/", "_"), plans[0].model.name)
     parts = [
-        _carry_out(
+        carry_out(
             plan, open_sandbox(plan), folder / plan.benchmark.name, fresh=fresh, again=folder
         )
         for plan in plans
@@ -82,7 +82,7 @@ def _show_receipts(summaries: Sequence[Summary], count: int) -> None:
         typer.echo(some_receipts.render(Path(summary.run_dir), count), nl=False)
 
 
-def _carry_out(
+def carry_out(
     plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool, again: Path | None = None
 ) -> Summary:
     """Run; a first Ctrl-C finishes and saves what runs, a second one stops now.

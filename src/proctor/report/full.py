@@ -19,7 +19,7 @@ WIDEST = 60
 def render(summary: Summary, details: Details) -> str:
     """Return a summary and what stands behind it as text."""
     rest = [one for one in sections(summary, details) if one.title not in IN_SUMMARY]
-    return text.render(summary) + "".join(f"{line}\n" for one in rest for line in _lines(one))
+    return text.render(summary) + "".join(f"{line}\n" for one in rest for line in lines(one))
 
 
 def record(summary: Summary, details: Details) -> dict[str, Any]:
@@ -32,7 +32,8 @@ def _is_usual(row: Sequence[str]) -> bool:
     return row[0].startswith("wall: ") and row[1] != "not enforced"
 
 
-def _lines(section: Section) -> Iterator[str]:
+def lines(section: Section) -> Iterator[str]:
+    """Yield a table with its title for the terminal."""
     yield ""
     yield f"  {section.title}"
     rows = [[safe(cell) for cell in row] for row in section.rows if not _is_usual(row)]

@@ -39,14 +39,15 @@ def _scores(summary: Summary) -> Section:
     rows = []
     for k, figure in summary.pass_at_k.items():
         if not summary.groups:
-            rows.append((f"pass@{k}", *_figures(figure)))
+            rows.append((f"pass@{k}", *figures(figure)))
         for name, part in summary.groups.items():
-            rows.append((f"pass@{k} {name}", *_figures(part.pass_at_k[k])))
+            rows.append((f"pass@{k} {name}", *figures(part.pass_at_k[k])))
     columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
     return Section(title="Scores", columns=columns, rows=rows)
 
 
-def _figures(figure: Estimate) -> tuple[str, str, str, str, str]:
+def figures(figure: Estimate) -> tuple[str, str, str, str, str]:
+    """Return an estimate as cells: value, interval, tasks, tasks left out, method."""
     value = "none" if figure.value is None else f"{100 * figure.value:.1f} %"
     interval = "none"
     if figure.low is not None and figure.high is not None:
