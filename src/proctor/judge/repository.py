@@ -71,9 +71,10 @@ def _rest(
     sandbox: Sandbox, context: Context, files: Mapping[str, bytes]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield what all other units of a repository are compiled to."""
-    without = {path: data for path, data in files.items() if path != context.unit}
+    units = {context.unit, *context.sources}
+    shared = {path: data for path, data in files.items() if path not in units}
     for number, file in enumerate(context.sources):
-        outcome = sandbox.build(compiling(context, file, without))
+        outcome = sandbox.build(compiling(context, file, {**shared, file: files[file]}))
         if isinstance(outcome, Refused):
             raise UnfitError(f"context_broken: {file} does not compile: {refusal(outcome).detail}")
         assert isinstance(outcome, Built)  # noqa: S101

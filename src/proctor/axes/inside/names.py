@@ -19,6 +19,12 @@ CLASSES = {
     CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION,
 }
 ENUM = CursorKind.ENUM_DECL
+MEMBERS = {
+    CursorKind.CXX_METHOD,
+    CursorKind.CONSTRUCTOR,
+    CursorKind.VAR_DECL,
+    CursorKind.FUNCTION_TEMPLATE,
+}
 NAMED = {
     CursorKind.NAMESPACE: "namespace",
     CursorKind.NAMESPACE_ALIAS: "namespace",
@@ -70,7 +76,7 @@ def walk(cursor: Any, *, members: bool) -> Iterator[tuple[str, Any]]:
                     yield prefix + name, child
                 stack.append((inner, child))
                 continue
-            if kind not in NAMED or not name or is_hidden(name):
+            if kind not in NAMED or not name or is_hidden(name) or _is_apart(parent, child):
                 continue
             yield prefix + name, child
             if kind is ENUM:
@@ -78,6 +84,13 @@ def walk(cursor: Any, *, members: bool) -> Iterator[tuple[str, Any]]:
                 stack.append((f"{prefix}{name}::" if scoped else prefix, child))
             elif kind in CLASSES and members:
                 stack.append((f"{prefix}{name}::", child))
+
+
+def _is_apart(parent: Any, child: Any) -> bool:
+    """Say whether a member is defined outside of its class: that is no name of its own."""
+    if parent.kind not in SCOPES or child.kind not in MEMBERS:
+        return False
+    return child.semantic_parent is not None and child.semantic_parent.kind in CLASSES
 
 
 def names_of(tu: Any, root: str | None) -> dict[str, str]:

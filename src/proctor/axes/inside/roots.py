@@ -86,7 +86,7 @@ class Roots:
             )
         if meaning.kind is not OVERLOADED and meaning.access_specifier in HIDDEN:
             if qualified(meaning.semantic_parent) not in self._around(word.offset):
-                return _finding("access_violation", word, full_name(meaning))
+                return finding("access_violation", word, full_name(meaning))
         if words.behind(index) in {"(", "{"}:
             first = words.all[words.first_of_chain(index)].offset
             if meaning.kind in CLASSES or record_of(meaning.type) and meaning.kind in OWNERS:
@@ -99,7 +99,8 @@ class Roots:
         word = self._words.all[index]
         cursor = word.meaning
         count = overloads(cursor) if cursor.kind is OVERLOADED else 1
-        found = _finding("overload_mismatch", word, full_name(cursor))
+        named = cursor.semantic_parent if cursor.kind is CursorKind.CONSTRUCTOR else cursor
+        found = finding("overload_mismatch", word, full_name(named))
         return {**found, "arguments": self._words.arguments(index), "candidates": count}
 
     def _argument(self, index: int) -> Finding | None:
@@ -124,7 +125,7 @@ class Roots:
             return None
         name = qualified(record)
         kind = "not_visible" if name in self._known.repository else "missing_include"
-        return _finding(kind, word, name, name.rpartition("::")[2])
+        return finding(kind, word, name, name.rpartition("::")[2])
 
     def _declared(self, index: int) -> Finding | None:
         """An error where something gets its name: what it is made of, or what it is part of."""
@@ -139,7 +140,7 @@ class Roots:
             made = below.referenced if below.kind is CursorKind.CALL_EXPR else None
             if made is not None and made.kind is CursorKind.CONSTRUCTOR:
                 if made.access_specifier in HIDDEN:
-                    return _finding("access_violation", word, full_name(made), made.spelling)
+                    return finding("access_violation", word, full_name(made), made.spelling)
         found = self._incomplete(record, word)
         if found is not None or words.text(index + 1) not in {"(", "{", ";"}:
             return found
@@ -153,7 +154,7 @@ class Roots:
         name = qualified(record)
         kinds = (CursorKind.CONSTRUCTOR, CursorKind.FUNCTION_TEMPLATE)
         count = sum(one.kind in kinds for one in record.get_children())
-        found = _finding("overload_mismatch", word, name, record.spelling)
+        found = finding("overload_mismatch", word, name, record.spelling)
         given = 0 if self._words.text(index + 1) == ";" else self._words.arguments(index)
         return {**found, "arguments": given, "candidates": count}
 
@@ -170,7 +171,7 @@ class Roots:
             if one.spelling == word.text and one.location.offset != word.offset
         ]
         if outside:
-            found = _finding("overload_mismatch", word, f"{qualified(record)}::{word.text}")
+            found = finding("overload_mismatch", word, f"{qualified(record)}::{word.text}")
             return {**found, "candidates": len(outside)}
         return _member(word, qualified(record))
 
@@ -187,8 +188,8 @@ class Roots:
         ):
             for full in names:
                 if full.rpartition("::")[2] in spelt:
-                    return _finding(kind, word, full, name)
-        return _finding("invented_symbol", word, name, name)
+                    return finding(kind, word, full, name)
+        return finding("invented_symbol", word, name, name)
 
     def _unknown(self, index: int) -> Finding | None:
         """A name that the parser takes for nothing."""
@@ -228,8 +229,8 @@ class Roots:
         if not there:
             return _member(word, qualified(record))
         if there[0].access_specifier in HIDDEN:
-            return _finding("access_violation", word, full_name(there[0]))
-        found = _finding("overload_mismatch", word, full_name(there[0]))
+            return finding("access_violation", word, full_name(there[0]))
+        found = finding("overload_mismatch", word, full_name(there[0]))
         return {**found, "arguments": self._words.arguments(index), "candidates": len(there)}
 
     def _seen_but_wrong(self, index: int, seen: Any) -> Finding | None:
@@ -242,7 +243,7 @@ class Roots:
         if seen.kind not in FUNCTIONS:
             return None
         word = self._words.all[index]
-        found = _finding("overload_mismatch", word, qualified(seen))
+        found = finding("overload_mismatch", word, qualified(seen))
         return {**found, "arguments": self._words.arguments(index), "candidates": 1}
 
     def _elsewhere(self, word: Word, name: str, longer: str) -> Finding:
@@ -251,16 +252,16 @@ class Roots:
         for spelt in (longer, name):
             for scope in self._in_scope():
                 if scope + spelt in repository:
-                    return _finding("not_visible", word, scope + spelt)
+                    return finding("not_visible", word, scope + spelt)
                 if scope + spelt in standard:
-                    return _finding("missing_include", word, scope + spelt)
+                    return finding("missing_include", word, scope + spelt)
         for spelt in (longer, name):
             for full, kind in repository.items():
                 if full.endswith(f"::{spelt}") and kind not in MEMBERS:
-                    return _finding("not_visible", word, full)
+                    return finding("not_visible", word, full)
             if f"std::{spelt}" in standard:
-                return _finding("missing_include", word, f"std::{spelt}")
-        return _finding("invented_symbol", word, name)
+                return finding("missing_include", word, f"std::{spelt}")
+        return finding("invented_symbol", word, name)
 
     def _record_before(self, operator: int) -> Any:
         """Return the class of what stands in front of a dot or an arrow."""
@@ -274,7 +275,7 @@ class Roots:
                 best = cursor
         if best is None:
             before = self._words.all[operator - 1]
-            best = before.meaning if before.named else None
+            best = before.meaning or self._given_before(operator - 1)
         if best is None:
             return None
         record = record_of(best.type)
@@ -283,6 +284,12 @@ class Roots:
                 if one.spelling == "operator->":
                     return record_of(one.result_type) or record
         return record
+
+    def _given_before(self, index: int) -> Any:
+        """Return the variable that a name was last given to, if the parser gave up on its use."""
+        text = self._words.text(index)
+        given = [word for word in self._words.all[:index] if word.text == text and word.declares]
+        return given[-1].cursor if given else None
 
     def _expressions(self) -> Iterator[Any]:
         for top in self._tops():
@@ -344,10 +351,11 @@ class Roots:
         return None
 
 
-def _finding(kind: str, word: Word, full: str, name: str = "") -> Finding:
+def finding(kind: str, word: Word, full: str, name: str = "") -> Finding:
+    """Return a finding about a word."""
     return {"kind": kind, "name": name or word.text, "qualified": full, "offset": word.offset}
 
 
 def _member(word: Word, base: str) -> Finding:
     full = f"{base}::{word.text}" if base else word.text
-    return {**_finding("invented_member", word, full), "base": base}
+    return {**finding("invented_member", word, full), "base": base}

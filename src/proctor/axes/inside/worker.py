@@ -10,7 +10,7 @@ from clang import cindex
 from clang.cindex import Diagnostic, TranslationUnit
 
 from .names import names_of
-from .roots import Finding, Known, Roots
+from .roots import Finding, Known, Roots, finding
 from .source import INCLUDE, Spliced, splice
 from .words import NAMESPACES, NO_REFERENCE, OVERLOADED, Words, full_name
 
@@ -187,9 +187,11 @@ class Reader:
                 continue
             if meaning.kind is OVERLOADED:
                 meaning = cindex.conf.lib.clang_getOverloadedDecl(meaning, 0)
-            self._bin(word, meaning.canonical, defined, report)
+            self._bin(word, meaning.canonical, defined, report, blamed=word.offset in blamed)
 
-    def _bin(self, word: Any, meaning: Any, defined: set[str], report: "Report") -> None:
+    def _bin(
+        self, word: Any, meaning: Any, defined: set[str], report: "Report", *, blamed: bool
+    ) -> None:
         place = meaning.location
         if place.file is None or not place.file.name.startswith(self._root):
             report.count["system"] += 1
@@ -203,14 +205,8 @@ class Reader:
             report.count["in_context"] += 1
             return
         report.count["out_of_context"] += 1
-        report.add(
-            {
-                "kind": "out_of_call_graph",
-                "name": word.text,
-                "qualified": name,
-                "offset": word.offset,
-            }
-        )
+        if not blamed:
+            report.add(finding("out_of_call_graph", word, name))
 
     def _given(self, name: str, file: str) -> bool:
         """Say whether something of the repository was shown to the model."""
