@@ -1,7 +1,7 @@
 """A repository around a task: its files, the translation unit with a hole, and what was shown.
 
-The answer goes where the unit has its hole; see `splice.py` for how. What the model was
-shown of the repository, headers and a call graph, decides nothing about a verdict: the axes need it.
+The answer goes where the unit has its hole; see `splice.py` for how. What the model was shown of
+the repository, headers and a call graph, decides nothing about a verdict: the axes need it.
 """
 
 import os.path
@@ -128,6 +128,6 @@ def _flags(words: Sequence[str], directory: str, file: str) -> list[str]:
 def _below(path: str, directory: str) -> str:
     """Return a path seen from a folder, if it is below that."""
     inside = os.path.normpath(path)
-    if os.path.isabs(inside) and inside.startswith(directory.rstrip("/") + "/"):
+    if inside.startswith(directory.rstrip("/") + "/"):
         return os.path.relpath(inside, directory)
-    return inside if not os.path.isabs(inside) else path
+    return inside

@@ -113,13 +113,19 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 def reading_of(seen: Seen) -> Reading:
     """Make a reading of what was seen; whether a compiler agrees is another matter."""
-    counts = {f"n_{name}": count for name, count in seen.count.items()}
+    count = seen.count
     return Reading(
         status=Status.SYNTAX_ERROR if seen.syntax else Status.OK,
         findings=seen.findings,
         errors=seen.errors,
         outside_errors=seen.outside,
-        **counts,
+        n_refs=count.get("refs", 0),
+        n_in_context=count.get("in_context", 0),
+        n_out_of_context=count.get("out_of_context", 0),
+        n_system=count.get("system", 0),
+        n_local=count.get("local", 0),
+        n_dependent=count.get("dependent", 0),
+        n_cascade=count.get("cascade", 0),
     )
 
 

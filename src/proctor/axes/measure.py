@@ -139,11 +139,16 @@ def measure(
 
     def read(group: list[Candidate]) -> list[SampleAxes]:
         found = _read(parser, group)
+        placed = [
+            _placed(judged[one.task.task_id, one.sample], reading)
+            for one, reading in found
+            if (one.task.task_id, one.sample) in judged
+        ]
         step()
-        return [_placed(judged.get((c.task.task_id, c.sample)), c, r) for c, r in found]
+        return placed
 
     with ThreadPoolExecutor(max(workers, 1)) as pool:
-        details = [one for group in pool.map(read, groups) for one in group if one is not None]
+        details = [one for group in pool.map(read, groups) for one in group]
     return _summed(run_dir, manifest, details, parser.version, seed)
 
 
@@ -152,9 +157,7 @@ def groups_of(run_dir: Path, manifest: Manifest, benchmark: Benchmark) -> int:
     return len(_grouped(_candidates(run_dir, manifest, benchmark)))
 
 
-def _candidates(
-    run_dir: Path, manifest: Manifest, benchmark: Benchmark
-) -> Iterator[Candidate]:
+def _candidates(run_dir: Path, manifest: Manifest, benchmark: Benchmark) -> Iterator[Candidate]:
     options = Options(extract=manifest.extract, preamble=manifest.preamble, workers=1)  # type: ignore[arg-type]
     find = benchmark.finder()
     for one in read_journal(run_dir / COMPLETIONS, Completion, lambda _, n: n < manifest.samples):
@@ -204,12 +207,8 @@ def _read(parser: Parser, group: list[Candidate]) -> list[tuple[Candidate, Readi
     return list(zip(group, readings, strict=True))
 
 
-def _placed(
-    judged: Judged | None, candidate: Candidate, reading: Reading | None
-) -> SampleAxes | None:
-    """Put one sample on all axes; None if it was not judged."""
-    if judged is None:
-        return None
+def _placed(judged: Judged, reading: Reading | None) -> SampleAxes:
+    """Put one sample on all axes."""
     if reading is not None:
         unclear = judged.bucket is Bucket.COMPILE_TIMEOUT
         reading = checked(reading, compiled=None if unclear else judged.compiled)

@@ -15,7 +15,7 @@ import msgspec
 
 from proctor import splice
 from proctor.axes.finding import Reading, Seen, Status, reading_of
-from proctor.context import MARK, Context
+from proctor.context import Context
 from proctor.errors import SandboxError, boundary
 from proctor.languages import PARSER
 from proctor.lines import encode
@@ -51,7 +51,10 @@ LIMITS = Limits(
 ALONE = LIMITS.with_seconds(20.0)
 BATCH = 40
 OURS = ("-x", "c++", "-ferror-limit=0", "-fno-spell-checking", "-Wno-everything")
-KEPT_FLAGS = re.compile(r"-(?:std=|D|U|I|isystem|iquote|include|pthread|f(?:no-)?(?:exceptions|rtti))")
+KEPT_FLAGS = re.compile(
+    r"-(?:std=|D|U|I|isystem|iquote|include|pthread|f(?:no-)?(?:exceptions|rtti))"
+)
+ALL_HEADERS = "proctor_headers.cpp"
 STANDARD_UNIT = "#include <bits/stdc++.h>\n"
 Names = Mapping[str, str]
 
@@ -83,36 +86,23 @@ class Parser:
     ) -> list[Reading]:
         """Read all candidates of one task; none can be if its own reference cannot."""
         order = self._order(context)
-        if reference is not None:
-            broken = self._broken(order, reference)
-            if broken is not None:
-                return [broken] * len(candidates)
+        every = [*([] if reference is None else [reference]), *candidates]
         found: list[Reading] = []
-        for start in range(0, len(candidates), BATCH):
-            found += self._batch(order, candidates[start : start + BATCH])
-        return found
+        for start in range(0, len(every), BATCH):
+            found += self._batch(order, every[start : start + BATCH])
+        if reference is None:
+            return found
+        broken = _broken(found[0])
+        return found[1:] if broken is None else [broken] * len(candidates)
 
     def names(self, context: Context) -> Names:
-        """Return all names of a repository; a unit by itself has none that it does not see."""
-        if len(context.files) == 1:
+        """Return all names of a repository but those of the unit, which are seen while reading."""
+        files = {path: text for path, text in context.files.items() if path != context.unit}
+        if not files:
             return {}
-        files = {path: text.replace(MARK, "") for path, text in context.files.items()}
-        headers = "".join(f'#include "{path}"\n' for path in files if _is_header(path))
-        units = [context.unit, *context.sources, "proctor_headers.cpp"]
-        files["proctor_headers.cpp"] = headers
+        units = [*context.sources, ALL_HEADERS]
+        files[ALL_HEADERS] = "".join(f'#include "{path}"\n' for path in files if _is_header(path))
         return self._index(files, units, self._flags(context), below=True)
-
-    def _broken(self, order: Mapping[str, object], reference: str) -> Reading | None:
-        """Say why a task is no measure: what its own reference comes to."""
-        reading = self._batch(order, [reference])[0]
-        if reading.status is not Status.OK:
-            detail = reading.detail or "the parser refuses its reference"
-            return Reading(status=Status.CONTEXT_BROKEN, detail=f"{reading.status}: {detail}")
-        if reading.findings or reading.errors or reading.outside_errors:
-            what = [f"{one.kind} {one.name}" for one in reading.findings]
-            detail = ", ".join(what) or "the parser finds errors in its reference"
-            return Reading(status=Status.CONTEXT_BROKEN, detail=detail)
-        return None
 
     def _order(self, context: Context) -> dict[str, object]:
         flags = self._flags(context)
@@ -188,6 +178,18 @@ class Parser:
             return runs.run(stdin, limits.output_bytes)
         finally:
             runs.close()
+
+
+def _broken(reference: Reading) -> Reading | None:
+    """Say why a task is no measure: what its own reference comes to."""
+    if reference.status is not Status.OK:
+        detail = reference.detail or "the parser refuses its reference"
+        return Reading(status=Status.CONTEXT_BROKEN, detail=f"{reference.status}: {detail}")
+    if not (reference.findings or reference.errors or reference.outside_errors):
+        return None
+    what = [f"{one.kind} {one.qualified}" for one in reference.findings]
+    detail = ", ".join(what) or "the parser finds errors in its reference"
+    return Reading(status=Status.CONTEXT_BROKEN, detail=detail)
 
 
 def system_flags() -> list[str]:

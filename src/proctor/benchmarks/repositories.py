@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -121,14 +122,16 @@ def _rows(folder: Path) -> Iterator[Line]:
 
 def _row(
     line: Line, folder: Path, asked: Folder, task: Asked, texts: dict[str, str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Cut a task's hole, and write down all that belongs to it."""
     name = task.hole or task.task_id.rpartition("/")[2]
     unit, text, reference = _cut(line, name, texts)
     files = {path: MARKS.sub("", one) for path, one in texts.items()}
     files[unit] = text
     tests = read_whole(folder / (task.tests or f"{TESTS}/{name}.cpp")).decode("utf-8", "replace")
-    units = [path for path in files if path.endswith(UNITS)] if asked.sources is None else asked.sources
+    units = (
+        [path for path in files if path.endswith(UNITS)] if asked.sources is None else asked.sources
+    )
     return {
         "task_id": task.task_id,
         "language": "cpp",

@@ -99,7 +99,9 @@ def _trouble(row: Row) -> str | None:
         return f"schema is {row.schema}; this version knows 1"
     if row.language not in known():
         return f"language is {brief(row.language)}; known are {', '.join(known())}"
-    if row.context is not None and (row.language != "cpp" or not isinstance(row.tests, TestProgram)):
+    if row.context is not None and (
+        row.language != "cpp" or not isinstance(row.tests, TestProgram)
+    ):
         return "context is for tasks in cpp whose tests.kind is 'program'"
     if row.language != "python":
         return _bad_wrong_solution(row.wrong_solutions) or _bad_foreign_tests(row)

@@ -72,9 +72,7 @@ def judge_again(
         sandbox.close()
 
 
-def benchmark_of(
-    run: Path, manifest: Manifest, data: Path | None, settings: Settings
-) -> Benchmark:
+def benchmark_of(run: Path, manifest: Manifest, data: Path | None, settings: Settings) -> Benchmark:
     """Load what a run was judged by."""
     first = next(read_journal(run / RECEIPTS, Was), None)
     if first is None:

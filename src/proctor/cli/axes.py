@@ -33,6 +33,7 @@ def axes(
     from proctor.report import full  # noqa: PLC0415
     from proctor.report import json as as_json  # noqa: PLC0415
     from proctor.report.axes import findings, sections  # noqa: PLC0415
+    from proctor.report.text import safe  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
     from proctor.store import MANIFEST, pretty, read_manifest, write_whole  # noqa: PLC0415
 
@@ -41,32 +42,42 @@ def axes(
     if not (run / MANIFEST).is_file():
         if completions is None:
             raise InputError(f"{what} is no run; --completions must say what to judge")
-        run = _judge(what, completions, data, workers, out, settings, seed, fresh=fresh, partial=partial)
+        run = _judge(
+            what,
+            completions,
+            data,
+            workers=workers,
+            out=out,
+            settings=settings,
+            seed=seed,
+            fresh=fresh,
+            partial=partial,
+        )
         data = None
     elif completions is not None or out is not None:
         raise InputError(f"{what} is a run: neither --completions nor --out goes with it")
     manifest = read_manifest(run)
-    found = _measure(run, manifest, data, workers, settings, seed)
+    found = _measure(run, manifest, data, workers=workers, settings=settings, seed=seed)
     write_whole(run / "axes.json", pretty(found))
     if json:
         typer.echo(as_json.render(found))
         return
     shown = [one for one in (*sections(found), findings(found)) if one.rows]
-    typer.echo(f"{full.safe(found.benchmark)} · {full.safe(found.model)}")
+    typer.echo(f"{safe(found.benchmark)} · {safe(found.model)}")
     for section in shown:
         typer.echo("\n".join(full.lines(section)))
-    typer.echo(f"\n  {full.safe(found.parser)}\n  {full.safe(found.run_dir)}")
+    typer.echo(f"\n  {safe(found.parser)}\n  {safe(found.run_dir)}")
 
 
 def _judge(
     name: str,
     completions: Path,
     data: Path | None,
+    *,
     workers: int,
     out: Path | None,
     settings: "Settings",
     seed: int,
-    *,
     fresh: bool,
     partial: bool,
 ) -> Path:
@@ -103,6 +114,7 @@ def _measure(
     run: Path,
     manifest: "Manifest",
     data: Path | None,
+    *,
     workers: int,
     settings: "Settings",
     seed: int,

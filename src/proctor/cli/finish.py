@@ -64,9 +64,7 @@ def finish_suite(
             raise InputError(f"{suite}: two of them are called {name}")
     folder = out or new_folder(suite.replace(",", "_").replace("/", "_"), plans[0].model.name)
     parts = [
-        carry_out(
-            plan, open_sandbox(plan), folder / plan.benchmark.name, fresh=fresh, again=folder
-        )
+        carry_out(plan, open_sandbox(plan), folder / plan.benchmark.name, fresh=fresh, again=folder)
         for plan in plans
     ]
     first = plans[0]

@@ -38,7 +38,7 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         if isinstance(placed, Gone):
             clock = sandbox.enforcement().clock
             return Findings(tests=[placed.result(0)], clock=clock)
-        return _heard(sandbox, task, placed, frame, words, woven.functions)
+        return _heard(sandbox, task, placed, words, woven.functions)
     trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
     if trick is not None:
         gone = Gone(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
@@ -48,19 +48,17 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         source=front + woven.code,
         tests=bool(frame.own_tests and re.search(frame.own_tests, tests.code)),
     )
-    return _heard(sandbox, task, whole, frame, words, woven.functions)
+    return _heard(sandbox, task, whole, words, woven.functions)
 
 
-def _heard(
-    sandbox: Sandbox, task: Task, whole: Program, frame: Frame, words: Words, functions: int
-) -> Findings:
+def _heard(sandbox: Sandbox, task: Task, whole: Program, words: Words, functions: int) -> Findings:
     """Run a program with tests in it, and hear how that went."""
     runs = sandbox.repeat(whole, task.limits, times=1)
     try:
         execution = runs.run(b"", task.limits.output_bytes)
     finally:
         runs.close()
-    end = _end(execution, frame, words, functions, task.language)
+    end = _end(execution, FRAMES[task.language], words, functions, task.language)
     seconds = round(execution.usage.wall_seconds, 6)
     if end is None:
         test = TestResult(index=0, passed=True, seconds=seconds)

@@ -100,7 +100,8 @@ def refusal(refused: Refused) -> Gone:
 def diagnostics(said: str) -> list[Diagnostic]:
     """Read what a compiler lists as JSON, as far as it is whole and as much as one wants to see."""
     start = said.find("[{")
-    decoder, found = json.JSONDecoder(), []
+    decoder = json.JSONDecoder()
+    found: list[Diagnostic] = []
     at = start + 1
     while start >= 0 and len(found) < MAX_DIAGNOSTICS:
         try:

@@ -1,6 +1,6 @@
 """Names that exist somewhere: in a repository, or in the standard library."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from clang.cindex import CursorKind
@@ -93,13 +93,10 @@ def _is_apart(parent: Any, child: Any) -> bool:
     return child.semantic_parent is not None and child.semantic_parent.kind in CLASSES
 
 
-def names_of(tu: Any, root: str | None) -> dict[str, str]:
-    """Return names and kinds: below a folder with all members, or all that a unit has without."""
+def names_of(tu: Any, inside: Callable[[Any], bool], *, members: bool) -> dict[str, str]:
+    """Return names and kinds of declarations whose place is `inside`, `members` of classes, too."""
     found: dict[str, str] = {}
-    for name, cursor in walk(tu.cursor, members=root is not None):
-        if root is not None:
-            file = cursor.location.file
-            if file is None or not file.name.startswith(root):
-                continue
-        found[name] = NAMED[cursor.kind] if not found.get(name) else found[name]
+    for name, cursor in walk(tu.cursor, members=members):
+        if inside(cursor.location):
+            found.setdefault(name, NAMED[cursor.kind])
     return found

@@ -61,7 +61,10 @@ class Roots:
         self._failed = -1
 
     def at(self, offset: int) -> Finding | None:
-        """Return what an error at a place is about; `cascade` follows from another, None: unknown."""
+        """Return what an error at a place is about: None if nobody knows.
+
+        A `cascade` follows from another error.
+        """
         index = self._words.at(offset)
         if index is None:
             return None
@@ -81,19 +84,22 @@ class Roots:
         words, meaning = self._words, word.meaning
         if words.text(index + 1) == "::":
             last = words.last_of_chain(index)
-            return self._resolved(last, words.all[last]) if words.all[last].meaning else (
-                self._unknown(last)
-            )
-        if meaning.kind is not OVERLOADED and meaning.access_specifier in HIDDEN:
-            if qualified(meaning.semantic_parent) not in self._around(word.offset):
-                return finding("access_violation", word, full_name(meaning))
+            known = words.all[last].meaning is not None
+            return self._resolved(last, words.all[last]) if known else self._unknown(last)
+        if self._is_hidden(meaning, word.offset):
+            return finding("access_violation", word, full_name(meaning))
         if words.behind(index) in {"(", "{"}:
             first = words.all[words.first_of_chain(index)].offset
-            if meaning.kind in CLASSES or record_of(meaning.type) and meaning.kind in OWNERS:
+            if meaning.kind in CLASSES or (record_of(meaning.type) and meaning.kind in OWNERS):
                 return self._construction(index, record_of(meaning.type) or meaning)
             if meaning.kind in FUNCTIONS and first not in self._whole_calls():
                 return self._mismatch(index)
         return self._argument(index) or self._argument(words.first_of_chain(index))
+
+    def _is_hidden(self, meaning: Any, offset: int) -> bool:
+        if meaning.kind is OVERLOADED or meaning.access_specifier not in HIDDEN:
+            return False
+        return qualified(meaning.semantic_parent) not in self._around(offset)
 
     def _mismatch(self, index: int) -> Finding:
         word = self._words.all[index]
@@ -138,9 +144,10 @@ class Roots:
             return None
         for below in cursor.walk_preorder():
             made = below.referenced if below.kind is CursorKind.CALL_EXPR else None
-            if made is not None and made.kind is CursorKind.CONSTRUCTOR:
-                if made.access_specifier in HIDDEN:
-                    return finding("access_violation", word, full_name(made), made.spelling)
+            if made is None or made.kind is not CursorKind.CONSTRUCTOR:
+                continue
+            if made.access_specifier in HIDDEN:
+                return finding("access_violation", word, full_name(made), made.spelling)
         found = self._incomplete(record, word)
         if found is not None or words.text(index + 1) not in {"(", "{", ";"}:
             return found

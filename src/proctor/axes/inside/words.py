@@ -72,9 +72,7 @@ class Words:
 
     def __init__(self, tu: Any, path: str, spliced: Spliced) -> None:
         file = tu.get_file(path)
-        ends = [
-            SourceLocation.from_offset(tu, file, at) for at in (spliced.start, spliced.end)
-        ]
+        ends = [SourceLocation.from_offset(tu, file, at) for at in (spliced.start, spliced.end)]
         tokens = tu.get_tokens(extent=SourceRange.from_locations(*ends))
         self.all: list[Word] = []
         for token in tokens:
@@ -100,7 +98,9 @@ class Words:
             if not word.named or word.offset in errors or word.meaning is not None:
                 continue
             before = self.text(index - 1)
-            if (before in TYPE_ENDS or self.all[index - 1].named) and self.text(index + 1) in STARTS:
+            if (before in TYPE_ENDS or self.all[index - 1].named) and self.text(
+                index + 1
+            ) in STARTS:
                 found.add(word.text)
         return found
 

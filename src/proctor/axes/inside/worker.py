@@ -62,11 +62,16 @@ def _say(answer: Any, record: dict[str, Any]) -> None:
 def _index(index: Any, order: dict[str, Any]) -> dict[str, str]:
     """Return the names of a repository, or of all that one unit includes."""
     found: dict[str, str] = {}
-    root = os.getcwd() + os.sep if order["below"] else None
+    root = os.getcwd() + os.sep
+
+    def inside(place: Any) -> bool:
+        below = place.file is not None and place.file.name.startswith(root)
+        return below or not order["below"]
+
     for unit in order["units"]:
         path = os.path.abspath(unit)
         tu = index.parse(path, args=order["flags"], options=OPTIONS & ~KEEP_GOING | 0x40)
-        for name, kind in names_of(tu, root).items():
+        for name, kind in names_of(tu, inside, members=order["below"]).items():
             found.setdefault(name, kind)
     return found
 
@@ -93,6 +98,9 @@ class Reader:
             self._tu = self._index.parse(
                 self._path, args=self._flags, unsaved_files=unsaved, options=OPTIONS
             )
+            self._known = self._known._replace(
+                repository={**self._unit_names(spliced), **self._known.repository}
+            )
         else:
             self._tu.reparse(unsaved_files=unsaved, options=OPTIONS)
         words = Words(self._tu, self._path, spliced)
@@ -106,6 +114,15 @@ class Reader:
                 report.add_error(offset, category, roots.at(offset))
         self._count(words, report, failed=bool(errors or outside))
         return report.record()
+
+    def _unit_names(self, spliced: Spliced) -> dict[str, str]:
+        """Return the names that the unit has without the candidate."""
+
+        def inside(place: Any) -> bool:
+            mine = place.file is not None and place.file.name == self._path
+            return mine and not spliced.holds(place.offset)
+
+        return names_of(self._tu, inside, members=True)
 
     def _errors(self, spliced: Spliced) -> tuple[list[tuple[int, str]], int]:
         """Return errors in what the candidate wrote, and how many there are elsewhere."""
@@ -214,9 +231,7 @@ class Reader:
             return not self._headers or file in self._headers
         parts = name.split("::")
         around = {"::".join(parts[:end]) for end in range(1, len(parts) + 1)}
-        return bool(around & self._graph) or any(
-            one.startswith(f"{name}::") for one in self._graph
-        )
+        return bool(around & self._graph) or any(one.startswith(f"{name}::") for one in self._graph)
 
 
 def _header(kind: str, full: str, name: str, offset: int) -> Finding:
