@@ -23,12 +23,10 @@ from proctor.lines import explain, read_whole
 from proctor.receipt import Manifest
 from proctor.run import Options, extraction_of, program_of
 from proctor.score import Estimate, Tally, estimate, mean
-from proctor.store import COMPLETIONS, RECEIPTS
+from proctor.store import AXES, COMPLETIONS, RECEIPTS
 from proctor.task import Benchmark, Task, TestProgram
 from proctor.verdict import OUTCOMES, Bucket, Outcome
 
-AXES = "axes.json"
-"""The file of a run directory that holds what was measured."""
 NOT_LINKED = "not_linked"
 UNIT = "main.cpp"
 Step = Callable[[], None]

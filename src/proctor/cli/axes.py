@@ -35,7 +35,7 @@ def axes(
     from proctor.report.axes import findings, sections  # noqa: PLC0415
     from proctor.report.text import safe  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
-    from proctor.store import MANIFEST, pretty, read_manifest, write_whole  # noqa: PLC0415
+    from proctor.store import AXES, MANIFEST, pretty, read_manifest, write_whole  # noqa: PLC0415
 
     settings = load_settings()
     run = Path(what)
@@ -58,7 +58,7 @@ def axes(
         raise InputError(f"{what} is a run: neither --completions nor --out goes with it")
     manifest = read_manifest(run)
     found = _measure(run, manifest, data, workers=workers, settings=settings, seed=seed)
-    write_whole(run / "axes.json", pretty(found))
+    write_whole(run / AXES, pretty(found))
     if json:
         typer.echo(as_json.render(found))
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from proctor.axes.finding import Kind
 from proctor.axes.measure import Axes, SampleAxes
-from proctor.report.sections import Section, figures
+from proctor.report.section import Section, figures
 
 SHOWN = 50
 """Findings that are shown one by one; the file has them all."""

@@ -7,7 +7,8 @@ import msgspec
 
 from proctor.details import Details
 from proctor.report import text
-from proctor.report.sections import Section, sections
+from proctor.report.section import Section
+from proctor.report.sections import sections
 from proctor.report.text import safe
 from proctor.summary import Summary
 
