@@ -15,6 +15,7 @@ import msgspec
 import typer.main
 
 import proctor
+from proctor.axes.measure import Axes
 from proctor.benchmarks import TABLE, tasks_file
 from proctor.benchmarks.suites import SUITES
 from proctor.cli.app import app
@@ -92,6 +93,7 @@ def formats() -> Iterator[str]:
         ("What `proctor run A,B --json` prints", SuiteSummary),
         ("What `proctor perplexity --json` prints", Perplexity),
         ("What `proctor parity --json` prints", Parity),
+        ("axes.json, and what `proctor axes --json` prints", Axes),
         ("A row of what `proctor bench model --json` prints", Speed),
         ("proctor.toml", Settings),
     ):

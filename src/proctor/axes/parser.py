@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from proctor import splice
 from proctor.axes.finding import Reading, Seen, Status, reading_of
 from proctor.context import Context
-from proctor.errors import SandboxError, boundary
+from proctor.errors import InputError, SandboxError, boundary
 from proctor.languages import PARSER
 from proctor.lines import encode
 from proctor.program import Program
@@ -71,6 +72,8 @@ class Parser:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
+        if find_spec("clang") is None:
+            raise InputError("the axes need libclang; install it with pip install 'proctor[cpp]'")
         sandbox.offer(PARSER)
         self._system = system_flags()
         self._modules = {name: (INSIDE / f"{name}.py").read_text() for name in MODULES}
