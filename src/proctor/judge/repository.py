@@ -6,7 +6,9 @@ kept. Tests are a unit of their own, which no candidate can include, and see onl
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -17,10 +19,12 @@ from proctor.judge.examination import UnfitError
 from proctor.judge.supervisor import Gone
 from proctor.program import Program
 from proctor.sandbox import Exited, Sandbox
+from proctor.toolchain import find
 from proctor.verdict import Bucket
 
 TESTS = "main.cpp"
-STRUCTURED = "-fdiagnostics-format=json"
+STRUCTURED, WITH_JSON = "-fdiagnostics-format=json", range(9, 16)
+"""Later versions of g++ have other formats only."""
 MAX_DIAGNOSTICS, MAX_MESSAGE = 20, 200
 
 
@@ -62,9 +66,16 @@ def compiling(context: Context, file: str, files: Mapping[str, bytes]) -> Progra
         source="",
         language="cpp",
         files=files,
-        compile=("{g++}", *flags, STRUCTURED, "-c", file, "-o", "unit.o"),
+        compile=("{g++}", *flags, *structured(), "-c", file, "-o", "unit.o"),
         products=("unit.o",),
     )
+
+
+@cache
+def structured() -> tuple[str, ...]:
+    """Return the flag by which the compiler lists what it found as JSON, if it has one."""
+    number = re.search(r"(\d+)\.\d+", find("cpp").version)
+    return (STRUCTURED,) if number and int(number[1]) in WITH_JSON else ()
 
 
 def _rest(
@@ -91,7 +102,8 @@ def refusal(refused: Refused) -> Gone:
     bucket = bucket_of(execution)
     said = execution.stderr.decode("utf-8", "replace")
     found = diagnostics(said)
-    if bucket is Bucket.COMPILE and isinstance(execution.ending, Exited) and "[" not in said:
+    listed = "[" in said or not structured()
+    if bucket is Bucket.COMPILE and isinstance(execution.ending, Exited) and not listed:
         bucket = Bucket.COMPILE_RESOURCE
     lines = [str(one) for one in found if one.kind != "warning"]
     return Gone(bucket, "\n".join(lines) or said.strip()[:MAX_MESSAGE])

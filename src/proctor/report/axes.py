@@ -1,10 +1,11 @@
 """The four axes as sections: what every format shows of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from proctor.axes.finding import Kind
 from proctor.axes.measure import Axes, SampleAxes
 from proctor.report.section import Section, figures
+from proctor.score import Estimate
 
 SHOWN = 50
 """Findings that are shown one by one; the file has them all."""
@@ -22,6 +23,18 @@ def sections(axes: Axes) -> Iterator[Section]:
     yield _excluded(axes)
     yield _kinds(axes)
     yield _tasks(axes)
+
+
+def beside(every: Sequence[Axes]) -> Section:
+    """Return the axes of several runs side by side."""
+    rows = [(one.model, *(_with_interval(getattr(one, field)) for field in NAMES)) for one in every]
+    return Section(title="Axes", columns=("model", *NAMES.values()), rows=rows)
+
+
+def _with_interval(figure: Estimate) -> str:
+    value, interval = figures(figure)[:2]
+    left_out = f", {figure.unscored} excluded" if figure.unscored else ""
+    return f"{value} ({interval}{left_out})"
 
 
 def _rates(axes: Axes) -> Section:

@@ -109,7 +109,7 @@ class Reader:
         roots = Roots(self._tu, words, self._known, own)
         report = Report(spliced, outside)
         self._headers_of(spliced, errors, report)
-        for offset, category in errors:
+        for offset, category in errors[:MOST]:
             if offset >= spliced.front:
                 report.add_error(offset, category, roots.at(offset))
         self._count(words, report, failed=bool(errors or outside))
