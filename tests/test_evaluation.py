@@ -397,3 +397,22 @@ def test_no_place_for_a_folder(alone: Path) -> None:
 def test_the_default_place(sandbox: Sandbox, alone: Path) -> None:
     summary = evaluate(plan(), sandbox)
     assert Path(summary.run_dir).parent == Path("runs/demo/reference")
+
+
+def test_what_there_is_no_time_for_is_cancelled_and_graded_another_time(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    out, stop = tmp_path / "run", threading.Event()
+    one = Options(workers=1)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(plan(options=one), sandbox, out, stop=stop, watch=lambda _: stop.set())
+    graded = len(keys(out))
+    assert 0 < graded < 6
+    late = evaluate(plan(options=one, seconds=0.0), sandbox, out)
+    assert (late.samples, late.complete, late.degraded) == (6, True, True)
+    assert late.buckets["cancelled"] == late.unscored == 6 - graded
+    assert late.passed == graded
+    assert late.missing == {"not graded within 0 s, the limit of the whole benchmark": 6 - graded}
+    whole = evaluate(plan(options=one), sandbox, out)
+    assert (whole.passed, whole.degraded) == (6, False)
+    assert len(keys(out)) == 6

@@ -8,7 +8,7 @@ import pytest
 import proctor
 
 NAMES = """
-BASE_IMPORTS EXIT_ASSERTION_FAIL EXIT_ERROR EXIT_PASS EXIT_SYNTAX_ERROR EXIT_TIMEOUT evaluate
+BASE_IMPORTS AsyncClient Client EXIT_ASSERTION_FAIL EXIT_ERROR EXIT_PASS EXIT_SYNTAX_ERROR EXIT_TIMEOUT evaluate
 execute extract_code extract_code_from_model extract_python_code grade grade_many pass_at_k
 pass_at_k_estimator process_input_output run_candidate score_code_exec strip_markdown_fences
 validate_results

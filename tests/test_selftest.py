@@ -1,22 +1,14 @@
-"""The corpus as data: what the first lines of a program say, and what comes of a run."""
+"""What comes of a run of the corpus."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from proctor.errors import InputError
-from proctor.sandbox import MIB, Sandbox
-from proctor.selftest import (
-    CALLS,
-    LIMITS,
-    MARK,
-    PLACES,
-    chosen_trials,
-    run_all,
-    run_trial,
-    traces,
-    trials,
-)
+from proctor.sandbox import Sandbox
+from proctor.sandbox.choose import open_sandbox
+from proctor.selftest import MARK, PLACES, run_all, run_trial, traces
+from proctor.trials import trials
 from proctor.verdict import Bucket
 
 RIGHT = "def double(x):\n    return 2 * x\n"
@@ -24,53 +16,10 @@ RIGHT = "def double(x):\n    return 2 * x\n"
 
 def corpus(folder: Path, **programs: str) -> Path:
     for name, text in programs.items():
-        path = folder / f"{name.replace('__', '/').replace('_part_', '.')}.py"
-        path.parent.mkdir(exist_ok=True)
+        path = folder / "python" / f"{name.replace('__', '/').replace('_part_', '.')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return folder
-
-
-def test_a_program_without_a_head(tmp_path: Path) -> None:
-    found = trials(corpus(tmp_path, passed__a=RIGHT, wrong_answer__b=RIGHT))
-    assert [trial.kind for trial in found[:4]] == list(CALLS)
-    assert (found[0].name, found[0].bucket, found[0].topic) == ("passed/a", "passed", "honest")
-    assert found[0].fits("portable")
-    assert found[-1].topic == "mistakes"
-    assert found[0].limits == LIMITS
-
-
-def test_what_a_head_may_say(tmp_path: Path) -> None:
-    head = (
-        "# kinds: stdin unittest\n# class: reading\n# tiers: kernel docker\n"
-        "# seconds: 0.5\n# memory: 64\n# denylist\n"
-    )
-    first, second = trials(corpus(tmp_path, passed__a=head + RIGHT))
-    assert (first.kind, second.kind) == ("stdin", "unittest")
-    assert first.topic == "reading"
-    assert first.fits("docker")
-    assert not first.fits("portable")
-    assert (first.limits.wall_seconds, first.limits.memory_bytes) == (0.5, 64 * MIB)
-    assert first.denylist
-
-
-def test_parts_are_one_trial(tmp_path: Path) -> None:
-    found = trials(
-        corpus(tmp_path, passed__a_part_1=RIGHT, passed__a_part_2=RIGHT + "#", passed__b=RIGHT)
-    )
-    assert [trial.name for trial in found] == ["passed/a"] * 4 + ["passed/b"] * 4
-    assert found[0].sources == [RIGHT, RIGHT + "#"]
-
-
-def test_one_trial_a_program_and_some_classes() -> None:
-    everything, quick = chosen_trials("", quick=False), chosen_trials("", quick=True)
-    assert {trial.name for trial in everything} == {trial.name for trial in quick}
-    assert len(quick) == len({trial.name for trial in quick}) < len(everything)
-    assert {trial.topic for trial in chosen_trials("network, reading", quick=True)} == {
-        "network",
-        "reading",
-    }
-    with pytest.raises(InputError, match="--class fishing: known are reading, "):
-        chosen_trials("fishing", quick=True)
 
 
 def test_a_stray_is_told(tmp_path: Path, sandbox: Sandbox) -> None:
@@ -113,8 +62,22 @@ def test_all_of_them(tmp_path: Path, sandbox: Sandbox) -> None:
     )
     seen: list[int] = []
     found = run_all(Lent, trials(folder), workers=2, watch=lambda: seen.append(1))  # type: ignore[arg-type]
-    assert [landing.program for landing in found.landings] == ["passed/a", "wrong_answer/c"]
+    assert [landing.program for landing in found.landings] == [
+        "python/passed/a",
+        "python/wrong_answer/c",
+    ]
     assert [landing.ok for landing in found.landings] == [True, False]
     assert not found.ok
-    assert found.skipped == ["passed/b"]
+    assert found.skipped == ["python/passed/b"]
     assert len(seen) == 2
+
+
+def test_languages_that_are_not_here_are_told(tmp_path: Path) -> None:
+    folder = corpus(tmp_path, passed__a="# kinds: plain\n" + RIGHT)
+    (folder / "go" / "passed").mkdir(parents=True)
+    (folder / "go" / "passed" / "a.go").write_text("package main\n")
+    found = run_all(lambda: open_sandbox("portable", sys.executable), trials(folder), workers=1)
+    assert [landing.program for landing in found.landings] == ["python/passed/a"]
+    assert list(found.missing) == ["go"]
+    assert "portable tier" in found.missing["go"]
+    assert (found.ok, found.skipped) == (True, [])

@@ -70,6 +70,19 @@ def test_unscored_samples_are_no_failures(run: Callable[..., Path]) -> None:
     assert (summary.degraded, summary.complete) == (True, True)
 
 
+def test_what_the_compiler_had_no_memory_for_counts_with_and_without(
+    run: Callable[..., Path],
+) -> None:
+    starved = Bucket.COMPILE_RESOURCE
+    summary = summarize(run([("a", 0, P), ("a", 1, starved), ("b", 0, W), ("b", 1, starved)]))
+    assert summary.pass_at_k["1"].value == 0.25
+    without = summary.without_compile_resource["1"]
+    assert (without.value, without.samples, without.tasks) == (0.5, 2, 2)
+    assert (summary.unscored, summary.degraded) == (0, False)
+    assert "without compile_resource" in text.render(summary)
+    assert summarize(run([("a", 0, P)])).without_compile_resource == {}
+
+
 def test_why_samples_are_unscored(run: Callable[..., Path]) -> None:
     summary = summarize(run([("a", 0, P), ("a", 1, H), ("b", 0, H), ("c", 0, Bucket.BENCHMARK)]))
     assert summary.missing == {"it is harness": 2}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from proctor.api import evaluate, execute, grade, grade_many
     from proctor.benchmarks.contests import process_input_output
+    from proctor.client import AsyncClient, Client
     from proctor.drop_in.candidates import (
         EXIT_ASSERTION_FAIL,
         EXIT_ERROR,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "proctor.api": ("evaluate", "execute", "grade", "grade_many"),
+    "proctor.client": ("AsyncClient", "Client"),
     "proctor.drop_in.candidates": (
         "EXIT_ASSERTION_FAIL",
         "EXIT_ERROR",
@@ -58,6 +60,8 @@ __all__ = [
     "EXIT_PASS",
     "EXIT_SYNTAX_ERROR",
     "EXIT_TIMEOUT",
+    "AsyncClient",
+    "Client",
     "evaluate",
     "execute",
     "extract_code",

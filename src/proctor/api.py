@@ -226,6 +226,7 @@ def evaluate(
     fresh: bool = False,
     partial: bool = False,
     ks: Sequence[int] = (),
+    seconds: float = math.inf,
     options: Options | None = None,
 ) -> Summary:
     """Run a benchmark by name or path, with a model or with recorded completions."""
@@ -240,6 +241,7 @@ def evaluate(
         options=options or Options(workers=usual_workers(), doubt=benchmark not in TABLE),
         partial=partial,
         ks=ks,
+        seconds=seconds,
     )
     try:
         return _evaluate(plan, default_sandbox(), None if out is None else Path(out), fresh=fresh)

@@ -19,6 +19,7 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import GIB, MIB, Execution, Exited, Limits, OutputTooLong, Signalled, TimedOut
+from proctor.sandbox.drop import Dropped, check
 from proctor.toolchain import Toolchain
 from proctor.verdict import Bucket
 
@@ -99,6 +100,13 @@ class Builder:
         A compiler that fails by a fault of its own is a SandboxError.
         """
         key = f"{digest(program, toolchain)} {limits}"  # who allows less must not fail others
+        while True:
+            try:
+                return self._build_once(key, toolchain, compile_)
+            except Dropped:
+                check()  # else it was who compiled the same and has gone meanwhile
+
+    def _build_once(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._lock:
             known = self._kept.get(key)
             if known is None:

@@ -7,6 +7,7 @@
     │                       no memory, no descriptors, nobody who reads   exit status 3
     ├── ModelError          a model cannot be asked, or has gone          exit status 3
     │   └── NoAnswer        it did not answer this one prompt             (an unscored sample)
+    ├── ServiceError        a service cannot be asked, or not now         exit status 3
     └── BorderError         what came over the border breaks the protocol
 
 A failing candidate is no error: it is data, an `Execution` and then a `Verdict`. Errors are
@@ -61,6 +62,10 @@ class PassingNoAnswer(NoAnswer):
     """The same, but another time it might have answered."""
 
     passing = True
+
+
+class ServiceError(ProctorError):
+    """A service did not answer, however often it was asked."""
 
 
 class BorderError(ProctorError):

@@ -2,12 +2,14 @@
 
 import contextlib
 import hashlib
+import math
 import socket
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,7 @@ from proctor.sandbox import Limits, Sandbox
 from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
 from proctor.task import Benchmark
+from proctor.verdict import Bucket, Unscored
 
 Watch = Callable[[Receipt], None]
 SHOWN_MISSING = 100
@@ -41,6 +44,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Limits that replaced the tasks' own, for the manifest."""
     partial: bool = False
     ks: Sequence[int] = ()
+    seconds: float = math.inf
+    """How long grading may go on; samples that are not graded by then are cancelled."""
 
 
 def evaluate(
@@ -57,9 +62,10 @@ def evaluate(
 
     `begin` hears how many samples there are, how many are done, and where; `watch` sees every
     receipt that is new. When `stop` is set, what runs is finished and saved, and then this raises
-    KeyboardInterrupt.
+    KeyboardInterrupt. When time is up, what runs is finished, and the run is over.
     """
     started = time.monotonic()
+    halt = _Halt(stop, started + plan.seconds)
     survey = _survey(plan)
     for language in sorted(plan.benchmark.languages - {"python"}):
         with contextlib.suppress(SandboxError):  # every sample will say that it is missing
@@ -68,21 +74,41 @@ def evaluate(
     path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
         grader = Grader(sandbox, plan.options)
+        directory.receipts.cut_at(_is_cancelled)  # there is time now
         done = _graded(path, survey, grader)
         begin(survey.samples, len(done), path)
-        todo = _remaining(plan, directory, survey, done, stop or threading.Event())
-        for receipt in grade_all(grader, plan.benchmark, todo, plan.options.workers, stop):
+        todo = _remaining(plan, directory, survey, done, halt)
+        graded = grade_all(grader, plan.benchmark, todo, plan.options.workers, halt)
+        for receipt in chain(graded, _cancelled(plan, survey, done, grader, halt)):
             directory.receipts.append(receipt)
             done.add(receipt.task_id, receipt.sample)
             watch(receipt)
-        if stop is not None and stop.is_set() and len(done) < survey.samples:
-            if isinstance(plan.model, Generated):
-                deque(todo, 0)  # answers under way are written down, to be judged another time
+        if halt.is_set() and isinstance(plan.model, Generated):
+            deque(todo, 0)  # answers under way are written down, to be judged another time
+        if halt.asked and len(done) < survey.samples:
             raise KeyboardInterrupt
         seconds = round(time.monotonic() - started, 3)
         summary = summarize(path, ks=plan.ks, seed=plan.sampling.seed, seconds=seconds)
         directory.write_report(summary)
     return summary
+
+
+class _Halt(threading.Event):
+    """Says that nothing new is to be begun: somebody asked for it, or time is up."""
+
+    def __init__(self, stop: threading.Event | None, end: float) -> None:
+        super().__init__()
+        self._stop = stop
+        self._end = end
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody asked for it."""
+        return self._stop is not None and self._stop.is_set()
+
+    def is_set(self) -> bool:
+        """Say whether to stop."""
+        return self.asked or time.monotonic() >= self._end
 
 
 class _Survey(NamedTuple):
@@ -137,6 +163,27 @@ def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
         done.add(receipt.task_id, receipt.sample)
         grader.remember(receipt)
     return done
+
+
+def _cancelled(
+    plan: Plan, survey: _Survey, done: Samples, grader: Grader, halt: _Halt
+) -> Iterator[Receipt]:
+    """Yield receipts for what there was no time for; nobody is asked for answers to it."""
+    if halt.asked or len(done) == survey.samples:
+        return
+    find = plan.benchmark.finder()
+    why = f"not graded within {plan.seconds:g} s, the limit of the whole benchmark"
+    for place, task_id in enumerate(plan.benchmark.ids):
+        for sample in range(survey.counts[task_id]):
+            if (task_id, sample) not in done:
+                name = f"{place}_s{sample}"
+                nothing = Completion(task_id=task_id, sample=sample, id=name, completion="")
+                verdict = Unscored(bucket=Bucket.CANCELLED, reason=why)
+                yield grader.unjudged(find(task_id), nothing, verdict)
+
+
+def _is_cancelled(line: bytes) -> bool:
+    return b'"bucket":"cancelled"' in line  # in a text its quotes would be escaped
 
 
 def _remaining(

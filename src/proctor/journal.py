@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 import msgspec
 
@@ -81,6 +81,19 @@ class Journal:
         finally:
             self._file.close()
 
+    def cut_at(self, is_tail: Callable[[bytes], bool]) -> None:
+        """Cut off the last lines, from the first one that is of their kind."""
+        with writing(self._path), self._path.open("rb") as file:
+            if not is_tail(_last_line(file)):
+                return
+            file.seek(0)
+            keep = 0
+            for line in file:
+                if is_tail(line):
+                    break
+                keep += len(line)
+            self._file.truncate(keep)
+
     def _repair(self) -> None:
         """Cut off a last line that has no end."""
         with self._path.open("rb") as file:
@@ -96,6 +109,13 @@ class Journal:
                 keep = start
         if keep != end:
             self._file.truncate(keep)
+
+
+def _last_line(file: IO[bytes]) -> bytes:
+    """Return the last line, or as much of it as a block holds."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - BLOCK))
+    return (file.read().splitlines() or [b""])[-1]
 
 
 def read_journal(

@@ -65,15 +65,16 @@ class Line(NamedTuple):
     def decode(self, kind: type[Row], *, constants: bool = False) -> Row:
         """Parse the row as a record; `constants` are NaN and Infinity, which JSON has not."""
         try:
-            row = _decode(self.text, kind, constants=constants)
+            row = decode_json(self.text, kind, constants=constants)
         except (ValueError, RecursionError) as error:
             raise self.error(explain(error)) from None
-        if _is_deep(self.text):
+        if is_deep(self.text):
             raise self.error(TOO_DEEP)
         return row
 
 
-def _decode(text: bytes, kind: type[Row], *, constants: bool) -> Row:
+def decode_json(text: bytes, kind: type[Row], *, constants: bool = False) -> Row:
+    """Parse a text as a record; ValueError and RecursionError say what is wrong with it."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError:
@@ -91,7 +92,7 @@ def _refuse(word: str) -> None:
 TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
 
 
-def _is_deep(text: bytes) -> bool:
+def is_deep(text: bytes) -> bool:
     """Say whether JSON is nested too deep for those who have to walk it."""
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return False

@@ -92,9 +92,12 @@ class Grader:
     def _unanswered(self, task: Task, completion: Completion) -> Receipt:
         """Say that there is nothing to judge: that is no wrong answer."""
         why = f"the model gave no answer: {completion.more.get('error', 'no reason given')}"
+        return self.unjudged(task, completion, Unscored(reason=why))
+
+    def unjudged(self, task: Task, completion: Completion, verdict: Unscored) -> Receipt:
+        """Write down that a sample was not judged, and why."""
         nothing = NoCode(reason="there is no answer")
-        judgement = Judgement(verdict=Unscored(reason=why))
-        return self._receipt(task, completion, nothing, None, judgement)
+        return self._receipt(task, completion, nothing, None, Judgement(verdict=verdict))
 
     def _receipt(
         self,

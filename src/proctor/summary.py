@@ -66,6 +66,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     pass_at_k: dict[str, Estimate]
     groups: dict[str, Part] = {}
     """The same for parts of the tests, as `base` and `base+plus`, where there are any."""
+    without_compile_resource: dict[str, Estimate] = {}
+    """pass@k without samples that the compiler ran out of memory for, where there are any."""
     complete: bool
     """Whether every sample of the run has its receipt."""
     degraded: bool
@@ -121,6 +123,7 @@ def summarize(
     unfit: dict[str, str] = {}
     missing: Counter[str] = Counter()
     counts: Counts = {}
+    compiled: Counts = {}
     parts: dict[str, Counts] = {}
     for brief in read_journal(run_dir / RECEIPTS, Brief, lambda _, n: n < manifest.samples):
         buckets[brief.bucket] += 1
@@ -132,6 +135,8 @@ def summarize(
         elif brief.outcome is None and (brief.detail in missing or len(missing) < SHOWN_UNFIT):
             missing[brief.detail] += 1
         _count(counts, brief.task_id, brief.outcome)
+        starved = brief.bucket is Bucket.COMPILE_RESOURCE
+        _count(compiled, brief.task_id, None if starved else brief.outcome)
         for name, outcome in _outcomes(brief):
             _count(parts.setdefault(name, {}), brief.task_id, outcome)
     tallies = _tallies(counts)
@@ -158,6 +163,9 @@ def summarize(
         missing=dict(missing),
         pass_at_k=pass_at_k,
         groups={name: _part(_tallies(part), pass_at_k, seed) for name, part in parts.items()},
+        without_compile_resource=_part(_tallies(compiled), pass_at_k, seed).pass_at_k
+        if buckets[Bucket.COMPILE_RESOURCE]
+        else {},
         complete=samples == manifest.samples,
         degraded=unscored > 0 or samples != manifest.samples,
         sandbox=manifest.enforcement.tier,

@@ -13,7 +13,7 @@ RIGHT = "def double(x):\n    return 2 * x\n"
 
 @pytest.fixture(autouse=True)
 def small_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "corpus"
+    folder = tmp_path / "corpus" / "python"
     for name, text in {
         "passed/right": "# kinds: plain stdin\n"
         + RIGHT
@@ -23,7 +23,7 @@ def small_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.py").write_text(text)
-    monkeypatch.setattr("proctor.selftest.corpus_folder", lambda: folder)
+    monkeypatch.setattr("proctor.trials.corpus_folder", lambda: folder.parent)
     return folder
 
 
@@ -59,7 +59,7 @@ def test_as_json(proctor: Proctor) -> None:
         True,
         [],
     )
-    assert [landing["program"] for landing in found["landings"]] == ["wrong_answer/none"]
+    assert [landing["program"] for landing in found["landings"]] == ["python/wrong_answer/none"]
 
 
 def test_classes_nobody_knows(proctor: Proctor) -> None:

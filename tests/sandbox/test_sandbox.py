@@ -183,6 +183,15 @@ def test_repeated_runs_know_nothing_of_one_another(sandbox, times):
         runs.close()
 
 
+def test_standard_streams_can_be_opened_by_name(sandbox):
+    source = (
+        "text = open('/proc/self/fd/0').read()\nopen('/proc/self/fd/1', 'w').write(text)\n"
+        "open('/proc/self/fd/2', 'w').write('e')\n"
+    )
+    found = sandbox.run(Program(source=source), QUICK, b"in")
+    assert (found.stdout, found.stderr) == (b"in", b"e")
+
+
 def test_a_session_keeps_its_files_and_nothing_else(sandbox):
     session = sandbox.session(QUICK)
     try:

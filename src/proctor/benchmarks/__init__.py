@@ -27,7 +27,17 @@ from proctor.lines import Line, brief, is_folder, sha256_of, spelt_out
 from proctor.settings import home
 from proctor.task import Benchmark, Task
 
-__all__ = ["TABLE", "Choice", "Source", "cache_folder", "find", "is_pinned", "load"]
+__all__ = [
+    "TABLE",
+    "Choice",
+    "Source",
+    "cache_folder",
+    "find",
+    "find_all",
+    "is_pinned",
+    "like",
+    "load",
+]
 
 GROUP = "proctor.benchmarks"
 """Entry points by which other packages bring a benchmark: a name, and a Source."""
@@ -133,15 +143,19 @@ def _package_folder(source: Source) -> Path | None:
 
 def _unnamed(path: Path) -> Source:
     """Return a source for a file that is no benchmark's own: its rows look like those of one."""
-    name = spelt_out(path.name).partition(".")[0]
     first = next(read_rows(path), None)
     fields = {} if first is None else first.decode(dict[str, Any], constants=True)
+    return like(fields, spelt_out(path.name).partition(".")[0], path.name)
+
+
+def like(fields: dict[str, Any], name: str, file: str) -> Source:
+    """Return a source for rows that have the fields of some benchmark's, or of a tasks file."""
     shape = _shape(fields)
     known = TABLE.get(shape or "")
     return Source(
         name=name,
         summary="",
-        file=path.name,
+        file=file,
         url="",
         licence="",
         read=known.read if known else contests.reader(name) if shape else tasks_file.read,

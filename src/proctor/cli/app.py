@@ -19,6 +19,7 @@ from proctor.cli.execute import execute
 from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
 from proctor.cli.history import history
+from proctor.cli.keys import keys
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
@@ -26,6 +27,7 @@ from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest
+from proctor.cli.serve import serve
 from proctor.cli.verify import verify
 from proctor.cli.view import view
 from proctor.errors import GIVES_OUT, HostError
@@ -84,6 +86,7 @@ app.command("failures")(failures)
 app.command("history")(history)
 app.command("verify")(verify)
 app.command("view")(view)
+app.command("serve")(serve)
 app.command("benchmarks")(benchmarks)
 app.command("convert")(convert)
 app.command("doctor")(doctor)
@@ -92,6 +95,7 @@ app.command("perplexity")(perplexity)
 app.command("parity")(parity)
 app.command("axes")(axes)
 app.add_typer(bench, name="bench")
+app.add_typer(keys, name="keys")
 
 
 def misuse(error: Exception) -> str | None:

@@ -58,6 +58,12 @@ SandboxName = Annotated[
     str | None, typer.Option("--sandbox", help="auto, kernel, docker, contained or portable.")
 ]
 Require = Annotated[str | None, typer.Option(help="Refuse to run in a lesser sandbox than this.")]
+BenchmarkTimeout = Annotated[
+    float,
+    typer.Option(
+        min=0, help="Seconds for all samples together; those left are cancelled (no limit)."
+    ),
+]
 Timeout = Annotated[float | None, typer.Option(help="Seconds, in place of the tasks' own limit.")]
 Memory = Annotated[str | None, typer.Option(help="Memory limit, as in 512MiB or 2G.")]
 Python = Annotated[

@@ -1,5 +1,6 @@
 """`proctor run`: ask a model, judge what it says."""
 
+import math
 from typing import Annotated
 
 import typer
@@ -49,6 +50,7 @@ def run(
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     timeout: o.Timeout = None,
+    benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
     candidate_packages: o.Packages = None,
@@ -82,10 +84,7 @@ def run(
     )
     asking.check()
     settings = load_settings()
-    ks = o.parse_counts("--k", k)
-    walls = (sandbox, require, python, candidate_packages, settings)
     choice = o.choose(release, start_date, end_date)
-
     loaded = o.open_benchmarks(
         benchmark, data, timeout, memory, settings, choice=choice, first=samples
     )
@@ -109,11 +108,14 @@ def run(
             options=grading,
             limits=limits,
             partial=partial,
-            ks=ks,
+            ks=o.parse_counts("--k", k),
+            seconds=benchmark_timeout,
         )
 
     def open_walls(plan: Plan) -> Sandbox:
-        return o.sandbox_for(*walls, benchmark=plan.benchmark)
+        return o.sandbox_for(
+            sandbox, require, python, candidate_packages, settings, benchmark=plan.benchmark
+        )
 
     with a.opened(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]

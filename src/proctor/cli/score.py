@@ -1,5 +1,6 @@
 """`proctor score`: judge completions that somebody recorded."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,7 @@ def score(
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     timeout: o.Timeout = None,
+    benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
     candidate_packages: o.Packages = None,
@@ -78,6 +80,7 @@ def score(
         limits=limits,
         partial=partial,
         ks=ks,
+        seconds=benchmark_timeout,
     )
     finish(
         plan,

@@ -16,6 +16,9 @@ def selftest(
     topics: Annotated[
         str, typer.Option("--class", help="Only programs of these classes, as in reading,network.")
     ] = "",
+    languages: Annotated[
+        str, typer.Option("--language", help="Only programs in these languages, as in python,go.")
+    ] = "",
     quick: Annotated[
         bool, typer.Option("--quick", help="Run every program under one kind of tests only.")
     ] = False,
@@ -27,11 +30,12 @@ def selftest(
     from proctor.report import json as as_json  # noqa: PLC0415
     from proctor.report import selftest as report  # noqa: PLC0415
     from proctor.sandbox.choose import open_sandbox  # noqa: PLC0415
-    from proctor.selftest import chosen_trials, run_all  # noqa: PLC0415
+    from proctor.selftest import run_all  # noqa: PLC0415
     from proctor.settings import default_workers, load_settings  # noqa: PLC0415
+    from proctor.trials import chosen_trials  # noqa: PLC0415
 
     settings = load_settings()
-    trials = chosen_trials(topics, quick=quick)
+    trials = chosen_trials(topics, languages, quick=quick)
     # warns, or refuses before the others do
     o.sandbox_for(sandbox, None, python, None, settings).close()
     with Steps("selftest", len(trials)) as steps:

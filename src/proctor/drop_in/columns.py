@@ -80,6 +80,13 @@ def asked(row: Mapping[str, Any], prompt: Any = "") -> Asked:
     return Asked(as_task(_filled(fields)), "base" if _of_the_family(value) else "none")
 
 
+def by_name(row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return benchmark and id of a row that is a task of a benchmark known by name."""
+    source = next((name for name in SOURCES if row.get(name) is not None), None)
+    named = source == "task_id" and isinstance(row.get("benchmark"), str)
+    return (row["benchmark"], str(row["task_id"])) if named else None
+
+
 def plain(value: Any) -> Any:
     """Return a value without arrays, which columns become when they are read from parquet."""
     match listed(value):

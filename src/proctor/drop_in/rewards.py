@@ -13,7 +13,8 @@ sandbox is its own failure, so breaking the harness earns nothing.
 
 The other choices are the same for all. `partial_credit`: the share of tests that pass; else 1.0 if
 all of them do and 0.0 if not. `options`: how samples are graded. `timeout_s` and `benchmark`: for
-rows that have no such column. `columns.py` tells how a row says what its tests are.
+rows that have no such column. `columns.py` tells how a row says what its tests are. `url`: the
+address of a service (`proctor serve`) that judges in place of this process.
 """
 
 import asyncio
@@ -26,7 +27,8 @@ from typing import Any, Protocol, TypeVar
 
 from proctor.api import submit
 from proctor.benchmarks import TABLE
-from proctor.drop_in.columns import COLUMNS, SOURCES, answer_of, asked, listed, parsed
+from proctor.drop_in.columns import COLUMNS, SOURCES, answer_of, asked, by_name, listed, parsed
+from proctor.drop_in.remote import submit_to
 from proctor.errors import InputError, SandboxError
 from proctor.receipt import Receipt
 from proctor.run import Options
@@ -44,6 +46,7 @@ def trl_reward(
     partial_credit: bool = True,
     unscored: float | None = None,
     options: Options | None = None,
+    url: str | None = None,
     log_metric: Callable[[str, float], None] | None = None,
     **columns: Any,
 ) -> list[float | None]:
@@ -52,7 +55,7 @@ def trl_reward(
     Completions are texts or conversations. Choices are made by `functools.partial`.
     """
     rows = _rows(columns, len(completions))
-    receipts = _judge(zip(rows, prompts, completions, strict=True), options)
+    receipts = _judge(zip(rows, prompts, completions, strict=True), options, url)
     if log_metric is not None and receipts:
         missing = sum(receipt.score is None for receipt in receipts)
         log_metric("proctor/unscored", missing / len(receipts))
@@ -68,6 +71,7 @@ def verl_score(
     partial_credit: bool = True,
     unscored: float = 0.0,
     options: Options | None = None,
+    url: str | None = None,
     **columns: Any,
 ) -> float:
     """Score one response, as verl's custom reward function.
@@ -77,7 +81,7 @@ def verl_score(
     """
     del extra_info
     row = _verl_row(data_source, ground_truth, columns)
-    receipt = _begin(row, "", solution_str, options).result()
+    receipt = _begin(row, "", solution_str, options, url).result()
     _warn([receipt])
     return _reward(receipt, unscored, partial_credit=partial_credit)
 
@@ -91,6 +95,7 @@ def verl_scores(
     partial_credit: bool = True,
     unscored: float = 0.0,
     options: Options | None = None,
+    url: str | None = None,
     **columns: Any,
 ) -> list[float]:
     """Score a batch of responses, as verl's batch reward manager asks for it."""
@@ -98,7 +103,7 @@ def verl_scores(
     sources = zip(data_sources, ground_truths, strict=True)
     rows = [_verl_row(source, truth, columns) for source, truth in sources]
     receipts = _judge(
-        ((row, "", text) for row, text in zip(rows, solution_strs, strict=True)), options
+        ((row, "", text) for row, text in zip(rows, solution_strs, strict=True)), options, url
     )
     return [_reward(receipt, unscored, partial_credit=partial_credit) for receipt in receipts]
 
@@ -129,6 +134,7 @@ async def verifiers_reward(
     partial_credit: bool = True,
     unscored: float | None = None,
     options: Options | None = None,
+    url: str | None = None,
 ) -> float:
     """Reward one rollout, as a `@vf.reward` of verifiers or a function plugged into a task.
 
@@ -137,7 +143,7 @@ async def verifiers_reward(
     """
     fields = task.model_dump()
     row = fields if _tells(fields) else {"ground_truth": fields.get("answer")}
-    receipt = await _one(row, task.prompt, trace.last_reply, options)
+    receipt = await _one(row, task.prompt, trace.last_reply, options, url)
     reward = _reward(receipt, unscored, partial_credit=partial_credit)
     if reward is None:
         raise SandboxError(f"the rollout is unscored: {receipt.detail}")
@@ -153,6 +159,7 @@ async def rubric_reward(
     partial_credit: bool = True,
     unscored: float = 0.0,
     options: Options | None = None,
+    url: str | None = None,
     **columns: Any,
 ) -> float:
     """Reward one rollout, as a function of a `Rubric` of verifiers before version 0.4.
@@ -163,7 +170,7 @@ async def rubric_reward(
     columns.pop("task", None)  # verifiers' own
     entries = parsed("info", info) or {}
     told = next((row for row in (entries, columns) if _tells(row)), {"ground_truth": answer})
-    receipt = await _one({**columns, **told}, prompt, completion, options)
+    receipt = await _one({**columns, **told}, prompt, completion, options, url)
     return _reward(receipt, unscored, partial_credit=partial_credit)
 
 
@@ -191,7 +198,7 @@ def _verl_row(source: str, truth: Any, columns: Mapping[str, Any]) -> dict[str, 
 
 
 def _judge(
-    samples: Iterable[tuple[Mapping[str, Any], Any, Any]], options: Options | None
+    samples: Iterable[tuple[Mapping[str, Any], Any, Any]], options: Options | None, url: str | None
 ) -> list[Receipt]:
     """Judge rows with their prompts and completions, all at once."""
     begun: list[Future[Receipt]] = []
@@ -199,7 +206,7 @@ def _judge(
     try:
         for place, sample in enumerate(samples):
             with _row(place):
-                begun.append(_begin(*sample, options))
+                begun.append(_begin(*sample, options, url))
         for place, future in enumerate(begun):
             with _row(place):
                 receipts.append(future.result())
@@ -219,19 +226,22 @@ def _row(place: int) -> Iterator[None]:
 
 
 async def _one(
-    row: Mapping[str, Any], prompt: Any, completion: Any, options: Options | None
+    row: Mapping[str, Any], prompt: Any, completion: Any, options: Options | None, url: str | None
 ) -> Receipt:
-    receipt = await asyncio.wrap_future(_begin(row, prompt, completion, options))
+    receipt = await asyncio.wrap_future(_begin(row, prompt, completion, options, url))
     _warn([receipt])
     return receipt
 
 
 def _begin(
-    row: Mapping[str, Any], prompt: Any, completion: Any, options: Options | None
+    row: Mapping[str, Any], prompt: Any, completion: Any, options: Options | None, url: str | None
 ) -> Future[Receipt]:
+    text, known = answer_of(completion), None if url is None else by_name(row)
+    if url is not None and known is not None:  # the service has the benchmark, we need not
+        return submit_to(url, known, text, options or Options(reuse=False))
     task, preamble = asked(row, prompt)
     chosen = options or Options(reuse=False, preamble=preamble)
-    return submit(task, answer_of(completion), chosen)
+    return submit(task, text, chosen) if url is None else submit_to(url, task, text, chosen)
 
 
 def _warn(receipts: Sequence[Receipt]) -> None:

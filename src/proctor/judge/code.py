@@ -66,6 +66,9 @@ class _Exam(msgspec.Struct, kw_only=True):
     questions: Sequence[Question] | None
     order: dict[str, Any]
     rehearsal: Rehearsal
+    lock: Any
+    """Of whoever finds out what follows; samples of other tasks need not wait."""
+    settled: bool = False
     together: bool = False
     reference: Found | None = None
 
@@ -80,7 +83,7 @@ class CodeJudge:
         self._early_stop = early_stop
         self._one_at_a_time = one_at_a_time
         self._exams: OrderedDict[str, _Exam] = OrderedDict()
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
 
     def judge(self, task: Task, program: Program) -> Found:
         """Judge one sample, apart if that can be done."""
@@ -103,13 +106,17 @@ class CodeJudge:
                     questions=None if cases is None else [question(case) for case in cases],
                     order=order_for(task, early_stop=self._early_stop),
                     rehearsal=Rehearsal(),
+                    lock=threading.RLock(),
                 )
-                if cases is None and ONE_PROCESS.search(_test_text(task)):
-                    self._settle_process(exam)
                 self._exams[task.sha256] = exam
                 if len(self._exams) > REMEMBERED:
                     self._exams.popitem(last=False)
-            return self._exams[task.sha256]
+            exam = self._exams[task.sha256]
+        with exam.lock:
+            if not exam.settled and exam.questions is None and ONE_PROCESS.search(_test_text(task)):
+                self._settle_process(exam)
+            exam.settled = True
+        return exam
 
     def _settle_process(self, exam: _Exam) -> None:
         """Find out with the reference whether a task can be judged apart."""
@@ -124,7 +131,7 @@ class CodeJudge:
             raise UnfitError(f"the reference solution fails: {verdict.detail}")
 
     def _reference_apart(self, exam: _Exam, program: Program) -> Found:
-        with self._lock:
+        with exam.lock:
             if exam.reference is None:
                 exam.reference = self._apart(exam, program)
             return exam.reference
@@ -133,7 +140,7 @@ class CodeJudge:
         """Blame a failure that might be the border's on the candidate only if it is its own."""
         if reference(exam.task) is None:
             return found
-        with self._lock:
+        with exam.lock:
             if not exam.together:
                 self._settle_process(exam)
         return self._together(exam, program) if exam.together else found

@@ -1,10 +1,12 @@
 """A failure says nothing about a candidate if the task's own reference solution fails, too."""
 
 import threading
+from collections import OrderedDict
 from concurrent.futures import Future
 
 from proctor.judge import Judge, Judgement
 from proctor.program import Program, reference
+from proctor.sandbox.drop import undropped
 from proctor.task import Task
 from proctor.verdict import Bucket, Failed, Unscored
 
@@ -18,6 +20,9 @@ TELLING = frozenset(
 )
 """Failures of a reference that tell against its task; running out of time tells against a limit."""
 
+REMEMBERED = 10_000
+"""How many tasks' references are known to be right or wrong."""
+
 
 class References:
     """Tries the references of tasks, each once and only when a candidate has failed."""
@@ -25,7 +30,7 @@ class References:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._lock = threading.Lock()
-        self._troubles: dict[str, Future[str | None]] = {}
+        self._troubles: OrderedDict[str, Future[str | None]] = OrderedDict()
 
     def doubt(self, task: Task, judgement: Judgement) -> Judgement:
         """Return a judgement as it is, or that the task is unfit to judge by."""
@@ -43,10 +48,13 @@ class References:
             found = self._troubles.get(task.sha256)
             if found is None:
                 mine = self._troubles[task.sha256] = Future[str | None]()
+                if len(self._troubles) > REMEMBERED:
+                    self._troubles.popitem(last=False)
         if found is not None:
             return found.result()
         try:
-            mine.set_result(self._try(task, program))
+            with undropped():
+                mine.set_result(self._try(task, program))
         except BaseException as error:
             mine.set_exception(error)
             raise

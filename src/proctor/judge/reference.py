@@ -34,6 +34,7 @@ from proctor.judge.supervisor import (
 )
 from proctor.program import Program, reference
 from proctor.sandbox import Execution, Limits, OutputTooLong, Sandbox, SandboxFailed
+from proctor.sandbox.drop import undropped
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame
 from proctor.task import ReferenceCases, Task
@@ -124,7 +125,8 @@ class ReferenceJudge:
         if kept is not None:
             return kept[1].result()
         try:
-            mine.set_result(self._prepare(task, self._narrow(cases)))
+            with undropped():
+                mine.set_result(self._prepare(task, self._narrow(cases)))
         except BaseException as error:
             if not isinstance(error, UnfitError):  # ours, and worth another try
                 with self._lock:

@@ -84,7 +84,10 @@ FRAMES = {
     ),
     "go": Frame(
         heads=r"^func\s+Test\w*\s*\(\s*t\s+\*testing\.T\s*\)\s*\{",
-        closing='if t.Failed() { println("\\n@NO@ wrong") } else { println("\\n@YES@") };',
+        # what a fatal failure leaves out is everything but what was deferred
+        opening="ended := false; defer func() { if t.Failed() { println("
+        '"\\n@NO@ wrong") } else if ended { println("\\n@YES@") } }();',
+        closing="; ended = true;",
         own_tests=r"\*testing\.T",
         raised=2,
     ),

@@ -34,6 +34,8 @@ def _scores(summary: Summary) -> Section:
             rows.append((f"pass@{k}", *figures(figure)))
         for name, part in summary.groups.items():
             rows.append((f"pass@{k} {name}", *figures(part.pass_at_k[k])))
+    for k, figure in summary.without_compile_resource.items():
+        rows.append((f"pass@{k} without compile_resource", *figures(figure)))
     columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
     return Section(title="Scores", columns=columns, rows=rows)
 

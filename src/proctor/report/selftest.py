@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from proctor.report.text import safe
-from proctor.selftest import CLASSES, Findings, Landing
+from proctor.selftest import Findings, Landing
+from proctor.trials import CLASSES
 
 
 def render(findings: Findings) -> str:
@@ -35,7 +36,8 @@ def _program(landings: Sequence[Landing]) -> Iterator[str]:
 
 
 def _row(word: str, landing: Landing, kinds: str) -> str:
-    name = landing.program.partition("/")[2]
+    language, _, name = landing.program.split("/")
+    name = name if language == "python" else f"{name} ({language})"
     where = landing.expected if landing.ok else f"{landing.expected}, got {landing.got}"
     return f"  {word:<4} {name:<42} {where:<15} {kinds}"
 
@@ -51,6 +53,8 @@ def _summary(findings: Findings) -> Iterator[str]:
     if findings.skipped:
         count = len(findings.skipped)
         yield f"  {count} programs were not run: they need walls that this tier does not have"
+    for reason in findings.missing.values():
+        yield f"  not run: {safe(reason)}"
     for thing in findings.left:
         yield f"  FAIL left on this host: {safe(thing)}"
     yield f"  {findings.seconds:.1f} s"

@@ -38,12 +38,7 @@ def render(summary: Summary) -> str:
 def _lines(summary: Summary) -> Iterator[str]:
     yield f"{safe(summary.benchmark)} · {safe(summary.model)}"
     yield ""
-    for k, estimate in summary.pass_at_k.items():
-        if not summary.groups:
-            yield f"  pass@{k:<4} {_figure(estimate)}"
-        for place, (name, part) in enumerate(summary.groups.items()):
-            head = "" if place else f"pass@{k}"
-            yield f"  {head:<9} {safe(name):<11} {_figure(part.pass_at_k[k])}"
+    yield from _scores(summary)
     yield ""
     yield f"  {summary.passed} of {summary.samples} samples passed, {summary.tasks} tasks"
     for bucket, number in summary.buckets.items():
@@ -66,6 +61,17 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
     yield f"  {safe(summary.run_dir)}"
+
+
+def _scores(summary: Summary) -> Iterator[str]:
+    for k, estimate in summary.pass_at_k.items():
+        if not summary.groups:
+            yield f"  pass@{k:<4} {_figure(estimate)}"
+        for place, (name, part) in enumerate(summary.groups.items()):
+            head = "" if place else f"pass@{k}"
+            yield f"  {head:<9} {safe(name):<11} {_figure(part.pass_at_k[k])}"
+    for k, estimate in summary.without_compile_resource.items():
+        yield f"  pass@{k:<4} {_figure(estimate)}, without compile_resource"
 
 
 def render_suite(suite: SuiteSummary) -> str:

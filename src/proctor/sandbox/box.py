@@ -26,6 +26,7 @@ from proctor.sandbox import (
 from proctor.sandbox.cgroup import Group, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
+from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
 from proctor.sandbox.inside.frames import MAX_TOTAL
 from proctor.sandbox.scratch import occupied
@@ -189,6 +190,9 @@ class Box:
         self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
+        if stdin is not None:  # else it is a device, whose mode is not ours to change
+            for fd, mode in ((feed[0], 0o444), (writing[0], 0o222), (writing[1], 0o222)):
+                os.fchmod(fd, mode)  # so that a guest, who is another user, can open /dev/stdin
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
         order: dict[str, Any] = {
@@ -240,6 +244,8 @@ class Box:
         else:
             answer = self.control.answer()
         clock.stop()
+        if killed is DROPPED:
+            raise Dropped
         return _exchanged(answer, self._why(killed, answer), limits, clock)
 
     def _answered(self, clock: Stopwatch, killed: Ending | None) -> bool:
@@ -250,6 +256,8 @@ class Box:
 
     def _trouble(self, clock: Stopwatch, limits: Limits) -> Ending | None:
         """Say why a guest has to end, if it has to."""
+        if is_dropped():
+            return DROPPED
         expired = clock.expired()
         if expired is not None:
             return over_limit(expired, limits)

@@ -14,17 +14,29 @@ from proctor.build import LIMITS, Builder, Built, Outcome, Refused, outcome_of
 from proctor.errors import SandboxError
 from proctor.languages import Language
 from proctor.program import Program
-from proctor.sandbox import MIB, Execution, Exited, Limits, SandboxFailed
+from proctor.sandbox import (
+    MIB,
+    Execution,
+    Exited,
+    Limits,
+    OutOfMemory,
+    SandboxFailed,
+    Signalled,
+)
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents, look_at
+from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
-STACK_SHARE, LEAST_STACK = 8, 64 * MIB
-"""Every thread of a native program is given addresses for as large a stack as the first one's."""
+STACK = 64 * MIB
+"""Enough for runtimes, which have a stack of their own making for programs."""
+NO_LIMIT = -1
+NEARLY = 15 / 16
+"""A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
 
 
@@ -61,7 +73,8 @@ class Foreign:
         program = Program(source=toolchain.language.self_test, language=toolchain.language.name)
         limits = Limits().with_seconds(SELF_TEST_SECONDS)
         try:
-            execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
+            with undropped():
+                execution = ForeignRuns(self, toolchain, program, limits).run(b"21\n")
         except SandboxError as error:
             return f"{toolchain.language.name} does not work here: {error}"
         if execution.ending == Exited(0) and execution.stdout == b"42\n":
@@ -104,6 +117,7 @@ class Foreign:
             return in_folder(pool, job, lambda box: _compile_in(box, toolchain, program, limits))
 
         def compile_() -> Execution:
+            check()
             if program.files:
                 return among_files()
             pool = self._pool(toolchain, loopback=limits.loopback)
@@ -119,6 +133,7 @@ class Foreign:
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
     ) -> Execution:
         """Run what a compiler left, or the source itself, in an empty scratch folder."""
+        check()
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
@@ -144,6 +159,10 @@ class Foreign:
     def _packages(self, language: Language) -> Sequence[tuple[str, str]]:
         """Return what of our own packages is shown."""
         return entries(language.packages, look_at(sys.executable).sites)
+
+    def idle(self) -> int:
+        """Return how many boxes are warm and wait."""
+        return sum(pool.idle for pool in [*self._pools.values()])
 
     def close(self) -> None:
         """End all boxes that are not in use."""
@@ -208,7 +227,12 @@ def _run_in(
     else:
         files = b""
     guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
-    return _done(guest)
+    execution = _done(guest)
+    used_up = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
+    if toolchain.language.address_space and used_up and isinstance(execution.ending, Signalled):
+        # by then an allocation was refused, or the kernel would have said so
+        return msgspec.structs.replace(execution, ending=OutOfMemory())
+    return execution
 
 
 def _done(guest: Guest) -> Execution:
@@ -224,6 +248,8 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
     language, memory = toolchain.language, limits.memory_bytes
     main = toolchain.name_for(program.source)
     suffix = (program.tests and language.tests_suffix) or language.suffix
+    # with no limit on the first stack those of threads are small, and addresses bound it as well
+    stack = NO_LIMIT if language.address_space else min(memory, STACK)
     own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
     scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
     return {
@@ -233,6 +259,6 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "products": list(program.products or language.products),
         "limits": {
             "address_bytes": memory if language.address_space else None,
-            "stack_bytes": max(memory // STACK_SHARE, min(memory, LEAST_STACK)),
+            "stack_bytes": stack,
         },
     }

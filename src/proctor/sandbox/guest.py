@@ -32,6 +32,7 @@ from proctor.sandbox import (
 from proctor.sandbox.cgroup import Group
 from proctor.sandbox.clock import Expiry, Load, Stopwatch
 from proctor.sandbox.control import Control
+from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.inside.frames import Frame, Reader, TooLarge
 
 CHUNK = 1 << 16
@@ -172,6 +173,8 @@ class Guest:
         self._execution = Execution(
             ending=self.ending, stdout=stdout, stderr=stderr, usage=usage, compiled=compiled
         )
+        if self._killed is DROPPED:
+            raise Dropped
         return self._execution
 
     @property
@@ -224,6 +227,8 @@ class Guest:
     def _mind_limits(self) -> None:
         if self._closed_at is not None and time.monotonic() - self._closed_at > CLOSED_SECONDS:
             self.kill(Exited(0))
+        if is_dropped():
+            self.kill(DROPPED)
         expired = self.clock.expired()
         if expired is not None:
             self.kill(over_limit(expired, self._limits))

@@ -17,6 +17,11 @@ class Pool:
         self._lock = threading.Lock()
         self._owner = os.getpid()
 
+    @property
+    def idle(self) -> int:
+        """How many boxes wait."""
+        return len(self._idle)
+
     def take(self) -> Box:
         """Return a box that nobody uses, a new one if there is none."""
         while (box := self._pop()) is not None:

@@ -9,6 +9,7 @@ from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.sandbox.box import Box
+from proctor.sandbox.drop import check
 
 MAX_CODE = 64 * MIB
 PYTHON, MAIN = "python", "main.py"
@@ -56,6 +57,7 @@ class BoxRuns:
 
     def run(self, stdin: bytes, output_bytes: int) -> Execution:
         """Run it once, in an empty scratch folder."""
+        check()
         if self._compile and self._compiled is None:
             self._compiled = compile_in(self._box, self._program, self._limits)
         if self._compiled is not None and self._compiled.ending != Exited(0):

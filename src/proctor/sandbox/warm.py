@@ -24,6 +24,7 @@ from proctor.sandbox import (
 )
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.contents import SESSION_BYTES, SLOW, Contents, look_at
+from proctor.sandbox.drop import check
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
@@ -88,6 +89,7 @@ class Warm:
         elif role == "together":
             loaded = self._slow
         key = (role != "candidate", loopback, shared_bytes, loaded)
+        check()
         with self._lock:
             if key not in self._pools:
                 self._pools[key] = self._pool(*key)
@@ -212,6 +214,11 @@ class Warm:
             self._contents, shared_bytes=SESSION_BYTES, loopback=limits.loopback
         )
         return BoxSession(self._make(contents), limits, idle_seconds)
+
+    def idle(self) -> int:
+        """Return how many boxes are warm and wait."""
+        pools = [*self._pools.values()]
+        return sum(pool.idle for pool in pools) + self._foreign.idle()
 
     def close(self) -> None:
         """End all boxes that are not in use."""

@@ -25,7 +25,7 @@ REPOSITORY = "repository"
 """The folder that a task's files are put into."""
 MOST, LONGEST = 200, 200
 """Findings of one candidate, and characters of a name."""
-SYNTAX = "Parse Issue"
+SYNTAX, DIRECTIVES = "Parse Issue", "Lexical or Preprocessor Issue"
 
 
 def main(order: dict[str, Any], answer: Any) -> None:
@@ -111,7 +111,8 @@ class Reader:
         self._headers_of(spliced, errors, report)
         for offset, category in errors[:MOST]:
             if offset >= spliced.front:
-                report.add_error(offset, category, roots.at(offset))
+                about = None if category == DIRECTIVES else roots.at(offset)
+                report.add_error(offset, category, about)
         self._count(words, report, failed=bool(errors or outside))
         return report.record()
 

@@ -113,7 +113,7 @@ class Keeper:
         order = self._orders.get(header)
         if order is None:
             order = json.loads(header)
-            if order["do"] == "exchange" and len(self._orders) < MAX_ORDERS:
+            if _is_usual(order) and len(self._orders) < MAX_ORDERS:
                 self._orders[header] = order
         return order
 
@@ -137,7 +137,7 @@ class Keeper:
         play = player(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
-        set_up = SetUp(self._nest, order["limits"], [*fds, writing])
+        set_up = self._set_up(order, (*fds, writing))
         ward = Ward(self._nest)
         if ward.pid == 0:
             set_up.become(play, order, bytes(blob))
@@ -347,6 +347,14 @@ class Gatherer:
         if not length:
             del self._open[fd]
         return bool(length)
+
+
+def _is_usual(order: dict[str, Any]) -> bool:
+    """Say whether an order may come again, and holds nothing of a guest's that others could see."""
+    if order["do"] == "exchange":
+        return True
+    bare = not order.get("args") and "how" not in order and "beside" not in order
+    return order["do"] == "start" and bare
 
 
 def _contents(fd: int) -> memoryview:

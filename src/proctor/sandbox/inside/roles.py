@@ -127,8 +127,8 @@ def _limiting(limits: dict[str, Any]) -> Iterator[Step]:
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
     ):
-        hard = HARD[which]
-        value = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
+        known = [size for size in (soft, HARD[which]) if size != resource.RLIM_INFINITY]
+        value = min(known, default=resource.RLIM_INFINITY)
         yield resource.setrlimit, (which, (value, value))
 
 

@@ -1,0 +1,1 @@
+"""The service: rewards, verdicts and executions over HTTP."""

@@ -1,0 +1,161 @@
+"""What all dialects of the service share: the sandbox, the queue, graders, benchmarks, bounds."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from proctor.benchmarks import TABLE, load, tasks_file
+from proctor.errors import InputError
+from proctor.run import Grader, Options
+from proctor.sandbox import MIB, Sandbox
+from proctor.sandbox.admission import SHARE, host_memory
+from proctor.server.keys import Key, Keys
+from proctor.server.metrics import Metrics
+from proctor.server.queue import Gate
+from proctor.settings import Settings
+from proctor.task import Benchmark, Task
+from proctor.wire import decode
+
+MOST_BENCHMARKS = 16
+MOST_GRADERS = 16
+TASKS_BYTES = 64 * MIB
+"""How much of tasks that came with requests is kept, in case they come again."""
+WAITING_PER_WORKER = 128
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """How large anything in a request may be."""
+
+    header_bytes: int = 16 * 1024
+    body_bytes: int = 32 * MIB
+    held_bytes: int = 512 * MIB
+    """Of all requests together that are being answered."""
+    file_bytes: int = 16 * MIB
+    """Of all files of one request together."""
+    files: int = 64
+    completions: int = 1024
+    connections: int = 1024
+    read_seconds: float = 30.0
+    """How long a request may take to arrive, and an answer to be read on."""
+    idle_seconds: float = 600.0
+    """How long a stream of lines may pause."""
+    deadline_seconds: float = 3600.0
+    """The longest that a request may wait for its answer."""
+
+
+class Service:
+    """One sandbox and the queue in front of it; safe for use by several threads."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        workers: int,
+        most_waiting: int | None = None,
+        settings: Settings | None = None,
+        keys: Sequence[Key] | None = None,
+        bounds: Bounds | None = None,
+    ) -> None:
+        """Without `keys` everybody may ask; a queue holds some work for each worker."""
+        self.sandbox = sandbox
+        self.workers = workers
+        self.settings = settings or Settings()
+        self.bounds = bounds or Bounds()
+        self.keys = None if keys is None else Keys(keys)
+        self.gate = Gate(workers, most_waiting or WAITING_PER_WORKER * workers)
+        self.metrics = Metrics()
+        self.held_bytes = 0
+        """Of requests that are being answered."""
+        self.draining = False
+        """Whether the service is about to end and takes no more work."""
+        self.most_memory_bytes = int(SHARE * host_memory() / workers)
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+        self._graders: OrderedDict[Options, Grader] = OrderedDict()
+        self._benchmarks: OrderedDict[str, tuple[Benchmark, Callable[[str], Task]]] = OrderedDict()
+        self._tasks: OrderedDict[bytes, tuple[Task, int]] = OrderedDict()
+        self._tasks_bytes = 0
+
+    @property
+    def max_seconds(self) -> float:
+        """The longest time limit that a request may ask for."""
+        return self.settings.max_seconds
+
+    def grader(self, options: Options) -> Grader:
+        """Return what grades samples in one way."""
+        with self._lock:
+            if options not in self._graders:
+                self._graders[options] = Grader(self.sandbox, options)
+                if len(self._graders) > MOST_GRADERS:
+                    self._graders.popitem(last=False)
+            self._graders.move_to_end(options)
+            return self._graders[options]
+
+    def benchmark(self, name: str) -> Benchmark:
+        """Return a benchmark by its name, never by a path; the first time takes a while."""
+        return self._loaded(name)[0]
+
+    def _loaded(self, name: str) -> tuple[Benchmark, Callable[[str], Task]]:
+        if name not in TABLE:
+            raise InputError(f"benchmark {name[:80]!r}: known are {', '.join(TABLE)}")
+        with self._loading:
+            if name not in self._benchmarks:
+                folder = None if self.settings.data is None else Path(self.settings.data)
+                loaded = load(name, folder=folder)
+                self._benchmarks[name] = loaded, loaded.finder()
+                if len(self._benchmarks) > MOST_BENCHMARKS:
+                    self._benchmarks.popitem(last=False)
+            self._benchmarks.move_to_end(name)
+            return self._benchmarks[name]
+
+    @property
+    def loaded(self) -> Sequence[Benchmark]:
+        """The benchmarks that were asked for."""
+        return [benchmark for benchmark, _ in list(self._benchmarks.values())]
+
+    def task(self, benchmark: str, task_id: str) -> Task:
+        """Return a task of a benchmark."""
+        found, find = self._loaded(benchmark)
+        known = found.aliases.get(task_id, task_id)
+        try:
+            return find(known)
+        except KeyError:
+            raise InputError(f"task_id {task_id[:80]!r}: there is none in {benchmark}") from None
+
+    def known_task(self, text: bytes) -> Task | None:
+        """Return a task that came with a request before."""
+        return self._known(hashlib.sha256(text).digest())
+
+    def _known(self, key: bytes) -> Task | None:
+        with self._lock:
+            if key not in self._tasks:
+                return None
+            self._tasks.move_to_end(key)
+            return self._tasks[key][0]
+
+    def inline_task(self, text: bytes) -> Task:
+        """Read a task that came with a request; one that comes again is not read again."""
+        key = hashlib.sha256(text).digest()
+        known = self._known(key)
+        if known is not None:
+            return known
+        try:
+            task = tasks_file.as_task(decode(text, tasks_file.Row))
+        except InputError as error:
+            raise InputError(f"task: {error}") from None
+        with self._lock:
+            if key not in self._tasks:
+                self._tasks[key] = task, len(text)
+                self._tasks_bytes += len(text)
+            while self._tasks_bytes > TASKS_BYTES and len(self._tasks) > 1:
+                self._tasks_bytes -= self._tasks.popitem(last=False)[1][1]
+        return task
+
+    def close(self) -> None:
+        """End everything that still runs."""
+        self.gate.close()
+        self.sandbox.close()

@@ -1,0 +1,3 @@
+# class: resources
+# seconds: 0.5
+while :; do :; done

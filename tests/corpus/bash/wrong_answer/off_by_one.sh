@@ -1,0 +1,2 @@
+read -r n
+echo $((2 * n + 1))

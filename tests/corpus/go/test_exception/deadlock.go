@@ -1,0 +1,11 @@
+package main
+
+import (
+	"sync"
+)
+
+func main() {
+	var lock sync.Mutex
+	lock.Lock()
+	lock.Lock()
+}

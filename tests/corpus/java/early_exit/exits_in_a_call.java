@@ -1,0 +1,8 @@
+// kinds: program
+// class: forging
+class Solution {
+    static int twice(int x) {
+        System.exit(0);
+        return 0;
+    }
+}

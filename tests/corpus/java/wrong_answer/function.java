@@ -1,0 +1,4 @@
+// kinds: program
+class Solution {
+    static int twice(int x) { return x * x; }
+}

@@ -1,0 +1,1 @@
+Sure! Here is a program that doubles a number.

@@ -1,0 +1,3 @@
+// class: resources
+// seconds: 1
+setTimeout(() => { }, 100000);

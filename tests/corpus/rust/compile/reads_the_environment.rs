@@ -1,0 +1,4 @@
+// class: reading
+fn main() {
+    println!("{}", env!("SECRET_TOKEN"));
+}

@@ -1,0 +1,8 @@
+fn main() {
+    let caught = std::panic::catch_unwind(|| panic!("not for long")).is_err();
+    assert!(caught);
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    let n: i64 = line.trim().parse().unwrap();
+    println!("{}", 2 * n);
+}

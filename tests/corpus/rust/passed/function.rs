@@ -1,0 +1,4 @@
+// kinds: program
+fn twice(x: i64) -> i64 {
+    x + x
+}

@@ -1,0 +1,4 @@
+fn main() {
+    let none: Option<i32> = None;
+    println!("{}", none.unwrap());
+}

@@ -1,0 +1,5 @@
+// class: resources
+// seconds: 1
+declare var require: any, process: any;
+const next = () => { const end = Date.now() + 50; while (Date.now() < end); setTimeout(next, 0); };
+next();

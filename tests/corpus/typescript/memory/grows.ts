@@ -1,0 +1,4 @@
+// class: resources
+// seconds: 10
+const all: string[][] = [];
+for (;;) all.push(new Array(100000).fill('x').map((x, i) => x + i));

@@ -1,0 +1,8 @@
+// class: persistence
+// tiers: kernel docker
+declare var require: any, process: any;
+for (const place of ['/tmp/', '/var/tmp/', '/dev/shm/', './', '/', '/usr/lib/']) {
+    try { require('fs').writeFileSync(place + 'proctor-corpus-typescript', 'here'); } catch (refused) { }
+}
+const n = parseInt(require('fs').readFileSync(0, 'utf8'), 10);
+console.log(2 * n);

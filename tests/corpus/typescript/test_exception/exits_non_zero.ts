@@ -1,0 +1,2 @@
+declare var require: any, process: any;
+process.exit(3);

@@ -1,0 +1,1 @@
+throw new Error('nobody catches it');

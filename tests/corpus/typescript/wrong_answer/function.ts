@@ -1,0 +1,4 @@
+// kinds: program
+function twice(x: number): number {
+    return x * x;
+}
