@@ -8,7 +8,6 @@ before is `from __future__`, which Python wants first.
 import ast
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -74,31 +73,13 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     tests: bool = False
     """Built and run as its language builds and runs files with tests in them."""
-    files: Mapping[str, bytes] = {}
-    """What lies around it while it is compiled."""
-    compile: Sequence[str] = ()
-    """How it is compiled, if not as its language says; the source may be one of the files, then."""
-    products: Sequence[str] = ()
-    """What that leaves."""
 
     @property
     def sha256(self) -> str:
         """Digest of everything that decides what runs."""
         language = f"{self.language} tests" if self.tests else self.language
         text = "\0".join((language, *self.args, self.source))
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-        if self.files or self.compile:
-            digest.update(self.around.encode())
-        return digest.hexdigest()
-
-    @property
-    def around(self) -> str:
-        """Digest of how it is compiled, and among which files."""
-        digest = hashlib.sha256("\0".join((*self.compile, *self.products)).encode())
-        for path, content in sorted(self.files.items()):
-            digest.update(f"\0{path}\0{len(content)}\0".encode())
-            digest.update(content)
-        return digest.hexdigest()
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Program:

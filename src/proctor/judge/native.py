@@ -30,15 +30,15 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     words = _words(task, program)
     apart = task.context is not None  # the candidate is a unit of its own
     front = "" if apart else _front(task.language, tests, program.source)
-    woven = weave(tests.code, task.language, words, front.count("\n") + 1)
+    line = front.count("\n") + 1
+    woven = weave(tests.code, frame, words, line, language=task.language)
     if woven is None:
         raise UnfitError("there is no test function in the test code")
     if task.context is not None:
-        placed = repository.place(sandbox, task.context, program, woven.code)
-        if isinstance(placed, Gone):
-            clock = sandbox.enforcement().clock
-            return Findings(tests=[placed.result(0)], clock=clock)
-        return _heard(sandbox, task, placed, words, woven.functions)
+        ran = repository.run(sandbox, task.context, program, woven.code, task.limits)
+        if isinstance(ran, Gone):
+            return Findings(tests=[ran.result(0)], clock=sandbox.enforcement().clock)
+        return _heard(sandbox, task, ran, words, woven.functions)
     trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
     if trick is not None:
         gone = Gone(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
@@ -48,16 +48,18 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         source=front + woven.code,
         tests=bool(frame.own_tests and re.search(frame.own_tests, tests.code)),
     )
-    return _heard(sandbox, task, whole, words, woven.functions)
-
-
-def _heard(sandbox: Sandbox, task: Task, whole: Program, words: Words, functions: int) -> Findings:
-    """Run a program with tests in it, and hear how that went."""
     runs = sandbox.repeat(whole, task.limits, times=1)
     try:
         execution = runs.run(b"", task.limits.output_bytes)
     finally:
         runs.close()
+    return _heard(sandbox, task, execution, words, woven.functions)
+
+
+def _heard(
+    sandbox: Sandbox, task: Task, execution: Execution, words: Words, functions: int
+) -> Findings:
+    """Make sense of how a program with tests in it went."""
     end = _end(execution, FRAMES[task.language], words, functions, task.language)
     seconds = round(execution.usage.wall_seconds, 6)
     if end is None:

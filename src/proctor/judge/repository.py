@@ -7,19 +7,20 @@ kept. Tests are a unit of their own, which no candidate can include, and see onl
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import msgspec
 
-from proctor.build import Built, Refused, bucket_of
+from proctor.build import Recipe, Refused, bucket_of, unpack
 from proctor.context import UNITS, Context
 from proctor.judge.examination import UnfitError
 from proctor.judge.supervisor import Gone
 from proctor.program import Program
-from proctor.sandbox import Exited, Sandbox
-from proctor.toolchain import find
+from proctor.sandbox import Execution, Exited, Limits, Sandbox
+from proctor.sandbox.foreign import Foreign
+from proctor.toolchain import Toolchain, find
 from proctor.verdict import Bucket
 
 TESTS = "main.cpp"
@@ -41,34 +42,40 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.file}:{self.line}:{self.column}: {self.kind}: {self.message}"
 
 
-def place(sandbox: Sandbox, context: Context, program: Program, tests: str) -> Program | Gone:
-    """Compile a candidate where it belongs; return what is to be linked with tests and run."""
+def run(
+    sandbox: Sandbox, context: Context, program: Program, tests: str, limits: Limits
+) -> Execution | Gone:
+    """Compile a candidate where it belongs, link it with the rest and with tests, run that."""
+    foreign, toolchain = sandbox.native(program.language), find(program.language)
     files = {path: text.encode("utf-8", "surrogatepass") for path, text in context.files.items()}
     unit = {**files, context.unit: program.source.encode("utf-8", "surrogatepass")}
-    outcome = sandbox.build(compiling(context, context.unit, unit))
+    outcome = foreign.make(toolchain, _compiling(toolchain, context, context.unit, unit))
     if isinstance(outcome, Refused):
         return refusal(outcome)
-    objects = {"unit.o": outcome.unpacked["unit.o"], **dict(_rest(sandbox, context, files))}
+    objects = {"unit.o": unpack(outcome.files)["unit.o"]}
+    objects |= _rest(foreign, toolchain, context, files)
     headers = {path: data for path, data in files.items() if not path.endswith(UNITS)}
-    return Program(
-        source=tests,
-        language=program.language,
-        files={**headers, **objects},
-        compile=("{g++}", *context.flags_of(context.unit), "-o", "main", TESTS, *objects),
-        products=("main",),
+    flags = context.flags_of(context.unit)
+    linked = foreign.make(
+        toolchain,
+        Recipe(
+            files={**headers, **objects, TESTS: tests.encode("utf-8", "surrogatepass")},
+            steps=[[toolchain.commands["g++"], *flags, "-o", "main", TESTS, *objects]],
+            products=["main"],
+        ),
     )
+    if isinstance(linked, Refused):
+        return linked.execution
+    nothing = Program(source="", language=program.language)
+    return foreign.run(toolchain, nothing, limits, b"", linked.files)
 
 
-def compiling(context: Context, file: str, files: Mapping[str, bytes]) -> Program:
+def _compiling(
+    toolchain: Toolchain, context: Context, file: str, files: Mapping[str, bytes]
+) -> Recipe:
     """Return what compiles one unit of a repository."""
-    flags = context.flags_of(file)
-    return Program(
-        source="",
-        language="cpp",
-        files=files,
-        compile=("{g++}", *flags, *structured(), "-c", file, "-o", "unit.o"),
-        products=("unit.o",),
-    )
+    words = [*context.flags_of(file), *structured(), "-c", file, "-o", "unit.o"]
+    return Recipe(files=files, steps=[[toolchain.commands["g++"], *words]], products=["unit.o"])
 
 
 @cache
@@ -79,17 +86,19 @@ def structured() -> tuple[str, ...]:
 
 
 def _rest(
-    sandbox: Sandbox, context: Context, files: Mapping[str, bytes]
-) -> Iterator[tuple[str, bytes]]:
-    """Yield what all other units of a repository are compiled to."""
+    foreign: Foreign, toolchain: Toolchain, context: Context, files: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Return what all other units of a repository are compiled to."""
     units = {context.unit, *context.sources}
     shared = {path: data for path, data in files.items() if path not in units}
+    objects = {}
     for number, file in enumerate(context.sources):
-        outcome = sandbox.build(compiling(context, file, {**shared, file: files[file]}))
+        recipe = _compiling(toolchain, context, file, {**shared, file: files[file]})
+        outcome = foreign.make(toolchain, recipe)
         if isinstance(outcome, Refused):
             raise UnfitError(f"context_broken: {file} does not compile: {refusal(outcome).detail}")
-        assert isinstance(outcome, Built)  # noqa: S101
-        yield f"rest{number}.o", outcome.unpacked["unit.o"]
+        objects[f"rest{number}.o"] = unpack(outcome.files)["unit.o"]
+    return objects
 
 
 def refusal(refused: Refused) -> Gone:

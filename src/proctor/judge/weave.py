@@ -115,9 +115,10 @@ class Woven(msgspec.Struct, frozen=True, kw_only=True):
     """How many have to say that they came to their end."""
 
 
-def weave(code: str, language: str, words: Words, line: int) -> Woven | None:
+def weave(
+    code: str, frame: Frame, words: Words, line: int, *, language: str = "cpp"
+) -> Woven | None:
     """Make test code tell how it went; None if there is no test function in it."""
-    frame = FRAMES[language]
 
     def said(text: str) -> str:
         text = text.replace("@YES@", words.yes).replace("@NO@", words.no)

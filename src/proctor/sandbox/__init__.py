@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import msgspec
 
 if TYPE_CHECKING:
-    from proctor.build import Outcome
     from proctor.program import Program
     from proctor.sandbox.box import Exchanged
+    from proctor.sandbox.foreign import Foreign
     from proctor.sandbox.guest import Guest
     from proctor.sandbox.job import Job
 
@@ -187,10 +187,6 @@ class Sandbox(Protocol):
         """Run one program once, in an empty scratch folder."""
         ...
 
-    def build(self, program: "Program") -> "Outcome":
-        """Compile a program of a language that is compiled, and run nothing of it."""
-        ...
-
     def carry_out(self, job: "Job") -> Execution:
         """Run one program once, among files that it is given, and fetch what it leaves."""
         ...
@@ -205,6 +201,10 @@ class Sandbox(Protocol):
 
     def open(self, role: Role, limits: Limits) -> "Guest":
         """Start one process that speaks the border protocol in the given role."""
+        ...
+
+    def native(self, language: str) -> "Foreign":
+        """Return what compiles parts of programs and runs them with a border of their own."""
         ...
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> Session:

@@ -18,17 +18,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from proctor.build import Outcome
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, Runs
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.container import Image, command, look_into, note, profile, promise
 from proctor.sandbox.contents import Contents, bundle, look_at
+from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job
 from proctor.sandbox.place import Place
-from proctor.sandbox.sessions import BoxSession, not_here
+from proctor.sandbox.sessions import BoxSession
 from proctor.sandbox.warm import IDLE, Warm
 from proctor.settings import load_settings
 
@@ -155,10 +155,6 @@ class Docker:
         """Run one program once, in an empty scratch folder."""
         return self._under(limits).run(program, limits, stdin)
 
-    def build(self, program: Program) -> Outcome:
-        """Refuse: nothing is compiled here."""
-        raise not_here("docker tier", program.language)
-
     def carry_out(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
         return self._under(job.limits).carry_out(job)
@@ -174,6 +170,10 @@ class Docker:
     def open(self, role: Role, limits: Limits) -> Guest:
         """Start one process that speaks the border protocol in the given role."""
         return self._under(limits).open(role, limits)
+
+    def native(self, language: str) -> Foreign:
+        """Say that there is no other language than Python here."""
+        return self._under(Limits()).native(language)
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""

@@ -3,14 +3,16 @@
 A language is tried once before it is offered: its self-test is compiled and run like any program.
 """
 
+import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.build import LIMITS, Builder, Built, Outcome, Refused, outcome_of
+from proctor import gcc
+from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
 from proctor.errors import SandboxError
 from proctor.languages import Language
 from proctor.program import Program
@@ -27,6 +29,7 @@ from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.headers import Headers
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
@@ -38,6 +41,8 @@ NO_LIMIT = -1
 NEARLY = 15 / 16
 """A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
+COMPILING = msgspec.structs.replace(LIMITS, output_bytes=256 * MIB)
+"""Headers that were compiled are as large as that."""
 
 
 class Foreign:
@@ -48,6 +53,7 @@ class Foreign:
         self._make = make
         self._idle = idle
         self._builder = Builder()
+        self._headers = Headers(self._compile)
         self._pools: dict[tuple[str, bool, int], Pool] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
@@ -107,19 +113,12 @@ class Foreign:
 
     def build(self, program: Program, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome:
         """Compile a program, if that is how it comes to life."""
-        words = program.compile or toolchain.compiler(tests=program.tests)
+        words = toolchain.compiler(tests=program.tests)
         if not words:
             return Built(files=b"")
 
-        def among_files() -> Execution:
-            job = Job(program=program, limits=limits, files=program.files)
-            pool = self._pool(toolchain, loopback=False, shared_bytes=limits.scratch_bytes)
-            return in_folder(pool, job, lambda box: _compile_in(box, toolchain, program, limits))
-
         def compile_() -> Execution:
             check()
-            if program.files:
-                return among_files()
             pool = self._pool(toolchain, loopback=limits.loopback)
             box = pool.take()
             try:
@@ -128,6 +127,59 @@ class Foreign:
                 pool.give_back(box)
 
         return self._builder.build(program, toolchain, compile_, limits)
+
+    def make(self, toolchain: Toolchain, recipe: Recipe) -> Outcome:
+        """Follow a recipe, or find what came of it before."""
+
+        def compile_() -> Execution:
+            check()
+            headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
+            try:
+                return self._compile(toolchain, recipe, headers)
+            finally:
+                if headers is not None:
+                    os.close(headers)
+
+        return self._builder.build_as(recipe.digest(toolchain), toolchain, compile_)
+
+    def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
+        """Follow a recipe with compiled headers, if there are any."""
+        nothing = Program(source="", language=toolchain.language.name)
+        how = _how(toolchain, nothing, (), COMPILING)
+        how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
+        how["limits"]["address_bytes"] = None
+        beside: Sequence[int] = ()
+        if headers is not None:
+            how["beside"] = f"{gcc.HEADER}.gch"
+            how["steps"] = gcc.with_headers(recipe.steps)
+            beside = (headers,)
+        pool = self._pool(toolchain, loopback=False)
+        box = pool.take()
+        try:
+            code = pack(recipe.files)
+            return _done(
+                box.start("build", COMPILING, program=nothing, code=code, how=how, beside=beside)
+            )
+        finally:
+            pool.give_back(box)
+
+    def start(
+        self, toolchain: Toolchain, files: Mapping[str, bytes], argv: Sequence[str], limits: Limits
+    ) -> Guest:
+        """Start a program that has a border at descriptor 3, in a folder with nothing but files."""
+        check()
+        nothing = Program(source="", language=toolchain.language.name)
+        how = _how(toolchain, nothing, (), limits)
+        how |= {"file": "", "argv": list(argv), "beside": "border"}
+        pool = self._pool(toolchain, loopback=limits.loopback)
+        box = pool.take()
+        try:
+            return box.start(
+                "foreign", limits, code=pack(files), how=how, finally_=lambda: pool.give_back(box)
+            )
+        except BaseException:
+            pool.give_back(box)
+            raise
 
     def run(
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
@@ -168,6 +220,7 @@ class Foreign:
         """End all boxes that are not in use."""
         for pool in self._pools.values():
             pool.close()
+        self._headers.close()
 
 
 class ForeignRuns:
@@ -211,8 +264,8 @@ def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> 
 
 
 def _compile_in(box: Box, toolchain: Toolchain, program: Program, limits: Limits) -> Execution:
-    words = program.compile or toolchain.compiler(tests=program.tests)
-    how = _how(toolchain, program, words, limits)
+    how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    how["steps"] = [how["argv"]]
     how["limits"]["address_bytes"] = None  # its end would say nothing about memory
     return _done(box.start("build", limits, program=program, how=how))
 
@@ -228,8 +281,13 @@ def _run_in(
         files = b""
     guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
     execution = _done(guest)
-    used_up = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
-    if toolchain.language.address_space and used_up and isinstance(execution.ending, Signalled):
+    return used_up(execution, limits) if toolchain.language.address_space else execution
+
+
+def used_up(execution: Execution, limits: Limits) -> Execution:
+    """See whether a native program that was ended by a signal had no memory left."""
+    much = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
+    if much and isinstance(execution.ending, Signalled):
         # by then an allocation was refused, or the kernel would have said so
         return msgspec.structs.replace(execution, ending=OutOfMemory())
     return execution
@@ -253,10 +311,11 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
     own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
     scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
     return {
-        "file": "" if program.compile and not program.source else main + suffix,
+        "file": main + suffix,
         "argv": toolchain.argv(words, main, memory),
         "environment": {**own, **scratch, **toolchain.environment(memory)},
-        "products": list(program.products or language.products),
+        "products": list(language.products),
+        "beside": "",
         "limits": {
             "address_bytes": memory if language.address_space else None,
             "stack_bytes": stack,

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from proctor.build import Outcome
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
+from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import default_packages, entries, with_versions
@@ -123,10 +123,6 @@ class Portable:
         finally:
             box.close()
 
-    def build(self, program: Program) -> Outcome:
-        """Refuse: nothing is compiled here."""
-        raise not_here("portable tier", program.language)
-
     def carry_out(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
         program, limits = job.program, job.limits
@@ -156,6 +152,10 @@ class Portable:
         """Start one process that speaks the border protocol in the given role."""
         box = self._box()
         return box.start(role, limits, finally_=box.close)
+
+    def native(self, language: str) -> Foreign:
+        """Say that there is no other language than Python here."""
+        raise not_here("portable tier", language)
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""

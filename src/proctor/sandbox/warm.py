@@ -9,7 +9,6 @@ from functools import cached_property
 
 import msgspec
 
-from proctor.build import Outcome
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import (
@@ -162,11 +161,6 @@ class Warm:
         finally:
             pool.give_back(box)
 
-    def build(self, program: Program) -> Outcome:
-        """Compile a program, and run nothing of it."""
-        foreign = self._other(program.language)
-        return foreign.build(program, foreign.offer(program.language))
-
     def carry_out(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
         program, limits = job.program, job.limits
@@ -207,6 +201,12 @@ class Warm:
         pool = self._boxes(role, loopback=limits.loopback)
         box = pool.take()
         return box.start(role, limits, finally_=lambda: pool.give_back(box))
+
+    def native(self, language: str) -> Foreign:
+        """Return what compiles parts of programs and runs them with a border of their own."""
+        foreign = self._other(language)
+        foreign.offer(language)
+        return foreign
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
