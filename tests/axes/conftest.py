@@ -1,9 +1,5 @@
 """A parser in a box, and answers whose findings are known."""
 
-import tomllib
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from proctor.axes.parser import Parser
@@ -28,13 +24,6 @@ def parser(kernel: Sandbox) -> Parser:
 def suite(library: str) -> dict[str, Task]:
     """Return the tasks of one library."""
     return {task.task_id: task for task in load(str(SUITE / library)).tasks}
-
-
-def labelled(library: str) -> list[dict[str, Any]]:
-    """Return the answers of one library whose findings are known."""
-    text = Path(SUITE / library / "labels.toml").read_text()
-    found: list[dict[str, Any]] = tomllib.loads(text)["completion"]
-    return found
 
 
 LIBRARIES = ("conf", "series", "stock")

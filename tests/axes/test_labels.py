@@ -1,58 +1,78 @@
 """The axes against answers whose findings are known, one library after the other."""
 
-from itertools import groupby
+import json
 
 import pytest
 
-from proctor.axes.finding import Finding, Kind, Reading, Status, checked
+from proctor.axes.finding import Kind, Status
+from proctor.axes.labels import compare, read_labels
+from proctor.benchmarks import load
+from proctor.errors import InputError
 from proctor.judge import Judge
 from proctor.program import verbatim
-from tests.axes.conftest import LIBRARIES, labelled, suite
+from tests.axes.conftest import LIBRARIES, SUITE, suite
 
-ALL = [one for library in LIBRARIES for one in labelled(library)]
-
-
-def named(findings: list[Finding]) -> list[tuple[str, str]]:
-    return sorted((str(one.kind), one.qualified) for one in findings)
-
-
-def readings(parser, library: str) -> list[tuple[dict, Reading]]:
-    tasks, found = suite(library), []
-    for task_id, group in groupby(labelled(library), lambda one: one["task"]):
-        ones, task = list(group), tasks[task_id]
-        codes = [one["code"] for one in ones]
-        found += zip(ones, parser.read(task.context, task.canonical_solution, codes), strict=True)
-    return found
+ALL = read_labels([SUITE / library for library in LIBRARIES])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_label_is_found_and_nothing_else(parser, library):
-    for one, reading in readings(parser, library):
-        crossed = checked(reading, compiled=one["compiles"])
-        wanted = sorted(tuple(finding) for finding in one["findings"])
-        assert (named(crossed.findings), str(crossed.status)) == (
-            wanted,
-            one.get("status", "ok"),
-        ), (one["task"], one["name"])
-        for finding in crossed.findings:
-            at = one["code"].splitlines()[finding.line - 1][finding.column - 1 :]
-            if finding.kind in (Kind.INVENTED_MEMBER, Kind.INVENTED_SYMBOL):
-                assert at.startswith(finding.name) or '""' in finding.name, one["name"]
+    labels = read_labels([SUITE / library])
+    worth = compare(parser, suite(library).__getitem__, labels)
+    assert worth.misses == []
+    assert worth.right == worth.answers == len(labels)
+    assert worth.found == worth.labels
+
+
+def test_a_label_that_is_wrong_is_a_miss(proctor, parser, tmp_path):
+    task = (SUITE / "stock" / "tasks.toml").read_text().split("[[task]]")[:2]
+    for name in ("include", "src", "tests"):
+        (tmp_path / name).symlink_to(SUITE / "stock" / name)
+    (tmp_path / "tasks.toml").write_text("[[task]]".join(task))
+    (tmp_path / "labels.toml").write_text(
+        "[[completion]]\ntask = 'stock/add'\nname = 'n'\ncompiles = false\n"
+        "findings = [['invented_member', 'stock::Item::x'], ['not_visible', 'y']]\n"
+        "code = 'void Store::add(const Item& item) { item.x = 1; zap(); }'\n"
+    )
+    ran = proctor("axes", tmp_path, "--labelled", "--json")
+    assert ran.status == 1, ran.err
+    found = json.loads(ran.out)
+    (miss,) = found["misses"]
+    assert (miss["missed"], miss["extra"]) == ([["not_visible", "y"]], [["invented_symbol", "zap"]])
+    assert found["labels"] == {"invented_member": 1, "not_visible": 1}
+    assert found["found"] == {"invented_member": 1}
 
 
 def test_there_is_an_answer_for_every_kind_and_for_most_statuses():
-    kinds = {finding[0] for one in ALL for finding in one["findings"]}
-    assert kinds == set(map(str, Kind))
-    statuses = {one.get("status", "ok") for one in ALL}
-    assert statuses == {Status.OK, Status.SYNTAX_ERROR, Status.UNATTRIBUTED}
+    assert {kind for label in ALL for kind, _ in label.findings} == set(Kind)
+    assert {label.status for label in ALL} == {Status.OK, Status.SYNTAX_ERROR, Status.UNATTRIBUTED}
     assert len(ALL) >= 50
+    assert {label.task for label in ALL} <= set(load("cpp-context").ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("completion = 3", "labels.toml: field completion must be an array"),
+        ("[[completion]]\ntask = 'a'", "labels.toml: field completion[0].name is missing"),
+        ("[[completion", "labels.toml: not TOML"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(tmp_path, text, said):
+    (tmp_path / "labels.toml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_labels([tmp_path])
+    assert said in str(caught.value)
+    (tmp_path / "labels.toml").unlink()
+    with pytest.raises(InputError):
+        read_labels([tmp_path])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_compiler_says_what_the_labels_say(kernel, parser, library):
     tasks, judge = suite(library), Judge(kernel)
-    for one in labelled(library):
-        task = tasks[one["task"]]
-        bucket = judge.judge(task, verbatim(task, one["code"])).verdict.bucket
-        assert (bucket != "compile") is one["compiles"], one["name"]
+    for label in read_labels([SUITE / library]):
+        task = tasks[label.task]
+        bucket = judge.judge(task, verbatim(task, label.code)).verdict.bucket
+        assert (bucket != "compile") is label.compiles, label.name

@@ -1,17 +1,20 @@
 """The axes of a run, from samples to a report and to pages."""
 
 import json
+import shutil
 
 import pytest
 
+from proctor.axes.labels import read_labels
 from proctor.axes.measure import Judged
 from proctor.verdict import Bucket
 from proctor.viewer.catalogue import Catalogue
 from proctor.viewer.links import Served
+from proctor.viewer.pages import compare as compare_page
 from proctor.viewer.pages import run as run_page
 from proctor.viewer.pages import sample as sample_page
 from proctor.viewer.site import Site
-from tests.axes.conftest import SUITE, labelled, suite
+from tests.axes.conftest import SUITE, suite
 
 B = Bucket
 
@@ -38,10 +41,11 @@ def test_what_a_receipt_says_of_the_first_and_the_last_axis(bucket, notes, compi
 
 def test_from_samples_to_pages(parser, proctor, jsonl, alone):
     task = suite("stock")["stock/add"]
-    invents = next(one for one in labelled("stock") if one["name"] == "fields of other shops")
+    labels = read_labels([SUITE / "stock"])
+    invents = next(one for one in labels if one.name == "fields of other shops")
     answers = [
         f"```cpp\n{task.canonical_solution}```",
-        f"Here it is:\n```cpp\n{invents['code']}```",
+        f"Here it is:\n```cpp\n{invents.code}```",
         f"```cpp\n{task.wrong_solutions[0].code}```",
         "I cannot do that.",
     ]
@@ -66,9 +70,12 @@ def test_from_samples_to_pages(parser, proctor, jsonl, alone):
     report = proctor("report", "runs/a")
     assert "2 keeps to its context" in report.out
     assert "Axes by task" in report.out
+    shutil.copytree("runs/a", "runs/b")
+    assert "4 is correct" in proctor("compare", "runs/a", "runs/b").out
 
     site = Site(Catalogue(alone / "runs", None), Served())
     assert "2 keeps to its context" in run_page.render(site, "a")
+    assert "2 keeps to its context" in compare_page.render(site, ["a", "b"])
     assert "stock::Item::price" in sample_page.render(site, "a", "stock/add", 1)
 
 

@@ -28,7 +28,7 @@ from proctor.errors import InputError, boundary
 from proctor.lines import Line, explain, parse_toml, read_whole
 from proctor.task import WrongSolution
 
-TASKS, LABELS, COMMANDS, TESTS = "tasks.toml", "labels.toml", "compile_commands.json", "tests"
+TASKS, COMMANDS, TESTS = "tasks.toml", "compile_commands.json", "tests"
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 MARKS = re.compile(r"^[ \t]*// (?:HOLE|END) \w+[ \t]*\n", re.MULTILINE)
 

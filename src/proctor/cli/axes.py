@@ -21,6 +21,12 @@ def axes(
     completions: Annotated[
         Path | None, typer.Option(help="Samples file, which is judged first; not with a run.")
     ] = None,
+    labelled: Annotated[
+        bool,
+        typer.Option(
+            "--labelled", help="Read the answers with known findings; exit with 1 if any is missed."
+        ),
+    ] = False,
     data: o.Data = None,
     workers: o.Workers = 0,
     out: o.Out = None,
@@ -38,6 +44,9 @@ def axes(
     from proctor.store import AXES, MANIFEST, pretty, read_manifest, write_whole  # noqa: PLC0415
 
     settings = load_settings()
+    if labelled:
+        _check(what, settings, json=json)
+        return
     run = Path(what)
     if not (run / MANIFEST).is_file():
         if completions is None:
@@ -67,6 +76,35 @@ def axes(
     for section in shown:
         typer.echo("\n".join(full.lines(section)))
     typer.echo(f"\n  {safe(found.parser)}\n  {safe(found.run_dir)}")
+
+
+def _check(what: str, settings: "Settings", *, json: bool) -> None:
+    """Say what the axes are worth here."""
+    from proctor.axes.labels import compare, read_labels  # noqa: PLC0415
+    from proctor.axes.parser import Parser  # noqa: PLC0415
+    from proctor.benchmarks.repositories import folders  # noqa: PLC0415
+    from proctor.cli.progress import Steps  # noqa: PLC0415
+    from proctor.report import full  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report.axes import worth  # noqa: PLC0415
+
+    benchmark, _ = o.open_benchmark(what, None, None, None, settings)
+    labels = read_labels(folders(Path(benchmark.source)))
+    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)
+    try:
+        parser = Parser(walls)
+        with Steps("reading", len({label.task for label in labels})) as bar:
+            found = compare(parser, benchmark.finder(), labels, bar.step)
+    finally:
+        walls.close()
+    if json:
+        typer.echo(as_json.render(found))
+    else:
+        typer.echo(f"{found.right} of {found.answers} answers are read as they are labelled")
+        for section in worth(found):
+            typer.echo("\n".join(full.lines(section)))
+    if found.misses:
+        raise typer.Exit(1)
 
 
 def _judge(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from proctor.axes.finding import Kind
+from proctor.axes.labels import Worth
 from proctor.axes.measure import Axes, SampleAxes
 from proctor.report.section import Section, figures
 from proctor.score import Estimate
@@ -81,6 +82,29 @@ def findings(axes: Axes) -> Section:
     rows = [row for one in axes.details for row in found(one)]
     columns = ("task", "sample", "line", "column", "kind", "name")
     return Section(title="Findings", columns=columns, rows=rows[:SHOWN])
+
+
+def worth(checked: Worth) -> Iterator[Section]:
+    """Yield how many labels of each kind were found, and where something else was."""
+    rows = [
+        (
+            str(kind),
+            *(str(part.get(kind, 0)) for part in (checked.labels, checked.found, checked.extra)),
+        )
+        for kind in Kind
+    ]
+    yield Section(title="Findings", columns=("kind", "labelled", "found", "extra"), rows=rows)
+    misses = [
+        (one.task, one.name, str(one.status), _names(one.missed), _names(one.extra))
+        for one in checked.misses
+    ]
+    if misses:
+        columns = ("task", "answer", "status", "missed", "extra")
+        yield Section(title="Answers that are read otherwise", columns=columns, rows=misses)
+
+
+def _names(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{kind} {name}" for kind, name in pairs) or "nothing"
 
 
 def found(one: SampleAxes) -> Iterator[tuple[str, ...]]:
