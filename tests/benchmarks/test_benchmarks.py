@@ -57,6 +57,7 @@ def test_a_published_benchmark(data: Path, name: str) -> None:
 def test_the_table_says_what_is_published() -> None:
     assert {name: source.tasks for name, source in TABLE.items()} == {
         "basics": 54,
+        "cpp-context": 28,
         "humaneval": 164,
         "mbpp": 974,
         "mbpp-sanitized": 427,
