@@ -17,9 +17,12 @@ import typer.main
 import proctor
 from proctor.axes.measure import Axes
 from proctor.benchmarks import TABLE, tasks_file
+from proctor.benchmarks.source import Declaration
 from proctor.benchmarks.suites import SUITES
 from proctor.cli.app import app
 from proctor.completion import Completion
+from proctor.contract import LINES
+from proctor.contract import Result as Contract
 from proctor.drop_in import code_eval, rewards
 from proctor.generation import About
 from proctor.judge.compare import PROFILES
@@ -95,6 +98,8 @@ def formats() -> Iterator[str]:
         ("What `proctor parity --json` prints", Parity),
         ("axes.json, and what `proctor axes --json` prints", Axes),
         ("A row of what `proctor bench model --json` prints", Speed),
+        ("What `proctor contract --json` prints, and --out writes", Contract),
+        ("NAME.contract.toml, beside a tasks file", Declaration),
         ("proctor.toml", Settings),
     ):
         schema = json.dumps(msgspec.json.schema(kind), indent=1, default=str)
@@ -115,6 +120,9 @@ def benchmarks() -> Iterator[str]:
     for source in TABLE.values():
         row = f"| `{source.name}` | {source.tasks or ''} | {source.summary} | {source.licence} "
         yield row + (f"| `{source.sha256[:16]}…` |" if source.sha256 else "| |")
+    yield "\nLines of [the contract](../guides/contract.md):\n\n| line | says |\n|---|---|"
+    for name, line in LINES.items():
+        yield f"| `{name}` | {line.says} |"
     names = ", ".join(f"`{name}`" for name in PROFILES)
     yield f"\nComparators by name: {names}"
     yield "and `float(abs, rel)`, `evalplus(abs)`; [what each accepts](../concepts/comparing.md)."

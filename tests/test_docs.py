@@ -1,5 +1,6 @@
 """The reference says what the code says, and the pages point to what is there."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor.contract import LINES
 from proctor.drop_in.columns import COLUMNS
 
 ROOT = Path(__file__).parent.parent
@@ -128,6 +130,26 @@ def test_python_in_the_guide_to_rewards_works() -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == "0 1.0 \n1 0.5 wrong answer\n"
+
+
+def test_python_in_the_guide_to_contracts_works(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "guides" / "contract.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    answer = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "not proven here: never examined\n"
+
+
+def test_the_guide_to_contracts_knows_every_line() -> None:
+    text = (ROOT / "docs" / "guides" / "contract.md").read_text()
+    assert not {name for name in LINES if f"`{name}`" not in text}
 
 
 def test_the_guide_to_rewards_knows_every_column() -> None:

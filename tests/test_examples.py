@@ -1,9 +1,16 @@
 """The examples, run as their first lines say; in a trainer where it is installed."""
 
 import importlib.util
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
+import venv
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -142,3 +149,69 @@ def test_verifiers_calls_it_so() -> None:
 @pytest.mark.skipif(not installed("verifiers"), reason="verifiers is not installed")
 def test_verifiers_scores() -> None:
     assert run("verifiers_task.py") == "reward 0.5\n"
+
+
+@pytest.fixture(scope="module")
+def perl_package() -> Iterator[Path]:
+    """Install the package of the example into a fresh environment, without a network.
+
+    What it needs, Proctor and pytest and what builds packages, it finds where these tests do. Its
+    folder can be read by everybody, as candidates are nobody in particular.
+    """
+    if not installed("hatchling"):
+        pytest.skip("hatchling, which builds the package, is not installed")
+    if shutil.which("perl") is None:
+        pytest.skip("there is no perl here")
+    with tempfile.TemporaryDirectory(prefix="proctor-perl-") as folder:
+        Path(folder).chmod(0o755)
+        yield install_into(Path(folder))
+
+
+def install_into(place: Path) -> Path:
+    """Return the interpreter of a fresh environment that has the package."""
+    package = place / "proctor-perl"
+    shutil.copytree(EXAMPLES / "proctor-perl", package)
+    venv.create(place / "venv", symlinks=True)
+    python = place / "venv" / "bin" / "python"
+    ours = sysconfig.get_path("purelib")
+    theirs = next((place / "venv" / "lib").glob("python*/site-packages"))
+    (theirs / "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
+    install = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", str(package)]
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", *install]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return python
+
+
+NO_PERL = "no sandbox of this machine runs perl"
+
+
+def there(python: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run something in the fresh environment, in an empty folder that is its home."""
+    home = python.parents[2] / "home"
+    home.mkdir(exist_ok=True)
+    environment = {**os.environ, "HOME": str(home)}
+    command = [str(python), "-m", *args]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=home, env=environment
+    )
+
+
+def test_a_package_brings_a_language_and_a_benchmark(perl_package: Path) -> None:
+    listed = there(perl_package, "proctor", "benchmarks", "perl-basics")
+    assert listed.stdout.startswith("perl-basics "), listed.stderr
+    ran = there(perl_package, "proctor", "run", "perl-basics", "--model", "reference", "--json")
+    if "runs Python only" in ran.stdout + ran.stderr or "does not work here" in ran.stdout:
+        pytest.skip(NO_PERL)
+    assert (ran.returncode, json.loads(ran.stdout)["passed"]) == (0, 5)
+    ran = there(perl_package, "proctor", "run", "perl-basics", "--model", "wrong", "--json")
+    assert (ran.returncode, json.loads(ran.stdout)["passed"]) == (0, 0)
+
+
+def test_the_package_tests_its_contract(perl_package: Path) -> None:
+    tests = perl_package.parents[2] / "proctor-perl" / "tests"
+    ran = there(perl_package, "pytest", "-p", "no:cacheprovider", "-q", str(tests))
+    if "runs Python only" in ran.stdout or "does not work here" in ran.stdout:
+        pytest.skip(NO_PERL)
+    assert ran.returncode == 0, ran.stdout
+    assert "17 passed, 1 skipped" in ran.stdout

@@ -1,10 +1,11 @@
 """Every language that is installed here runs its self-test, and its failures have their names."""
 
+import msgspec
 import pytest
 
 from proctor.errors import InputError, SandboxError
 from proctor.judge import Judge
-from proctor.languages import TABLE, Language, known, named
+from proctor.languages import TABLE, Language, known, named, others
 from proctor.program import Program
 from proctor.sandbox import MIB, Limits
 from proctor.task import StdinCases, Task
@@ -107,8 +108,26 @@ def test_known_are_ours_and_those_of_other_packages(monkeypatch):
         name = "lolcode"
 
         def load(self):
-            return TABLE["bash"]
+            return msgspec.structs.replace(TABLE["bash"], name="lolcode")
 
-    monkeypatch.setattr("proctor.languages.metadata.entry_points", lambda group: [Point()])
-    monkeypatch.setattr("proctor.languages.known", known.__wrapped__)  # not what was found before
+    monkeypatch.setattr("proctor.plugins.metadata.entry_points", lambda group: [Point()])
+    monkeypatch.setattr("proctor.languages.others", others.__wrapped__)  # not what was found before
     assert list(known.__wrapped__()) == [*TABLE, "lolcode"]
+
+
+def test_a_broken_language_of_another_package_breaks_no_other(monkeypatch):
+    class Point:
+        name = "lolcode"
+
+        def load(self):
+            raise ImportError("no cats here")
+
+    monkeypatch.setattr("proctor.plugins.metadata.entry_points", lambda group: [Point()])
+    monkeypatch.setattr("proctor.languages.others", others.__wrapped__)
+    monkeypatch.setattr("proctor.languages.known", known.__wrapped__)
+    assert named("python").name == "python"
+    with pytest.raises(
+        InputError,
+        match="language 'lolcode': a package brings lolcode, which cannot be loaded: ImportError: no cats",
+    ):
+        named("lolcode")

@@ -10,7 +10,7 @@ import hashlib
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,13 @@ class _Judged(msgspec.Struct):
     tests: list[_Test]
     groups: dict[str, Bucket] = {}
 
-    def kept(self) -> "_Judged":
-        """Return what has to be remembered of it: of all tests, the first failure of each part."""
-        failures = (test for test in reversed(self.tests) if not test.passed)
-        first = {test.group: test for test in failures}
+    def kept(self, *, every_failure: bool) -> "_Judged":
+        """Return what has to be remembered of it: failures, all or the first of each part."""
+        failures = [test for test in self.tests if not test.passed]
+        first = {test.group: test for test in reversed(failures)}
         return msgspec.structs.replace(
             self,
-            tests=list(first.values()),
+            tests=failures if every_failure else list(first.values()),
             stdout=self.stdout[:MAX_SHOWN],
             stderr=self.stderr[:MAX_SHOWN],
         )
@@ -84,8 +84,9 @@ class _Judged(msgspec.Struct):
 class Run:
     """A run directory as a source of samples."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, every_failure: bool = False) -> None:
         self._path = path
+        self._every_failure = every_failure
         self._manifest = read_manifest(path)
         self.benchmark = _benchmark_of(self._manifest)
         self.unscored = 0
@@ -95,7 +96,8 @@ class Run:
         tasks = {task.task_id: task for task in self.benchmark.tasks}
         options = Options(extract=self._manifest.extract, preamble=self._manifest.preamble)  # type: ignore[arg-type]
         receipts = read_journal(self._path / RECEIPTS, _Judged)
-        judged = {(one.task_id, one.sample): one.kept() for one in receipts}
+        every = self._every_failure
+        judged = {(one.task_id, one.sample): one.kept(every_failure=every) for one in receipts}
         if len(judged) != self._manifest.samples:
             raise InputError(f"{self._path} is not complete; run the same command again")
         timestamp = int(datetime.fromisoformat(self._manifest.created).timestamp())
@@ -176,14 +178,19 @@ def _verdict(task: Task, found: _Judged) -> dict[str, Any]:
         "bucket": found.bucket,
         "detail": found.detail,
         "groups": {name: OUTCOMES[bucket] for name, bucket in found.groups.items()},
-        "failed": {
-            test.group: [_plain(inputs[test.index])]
-            for test in found.tests
-            if test.index < len(inputs)
-        },
+        "failed": _failed(found.tests, inputs),
         "stdout": found.stdout,
         "stderr": found.stderr,
     }
+
+
+def _failed(tests: Iterable[_Test], inputs: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return the inputs that failed, by part."""
+    failed: dict[str, list[Any]] = {}
+    for test in tests:
+        if test.index < len(inputs):
+            failed.setdefault(test.group, []).append(_plain(inputs[test.index]))
+    return failed
 
 
 def _recorded(more: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ needs of the host is shown in boxes of its own language and in no others; `toolc
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import metadata
 
 import msgspec
 
 from proctor.errors import InputError
+from proctor.plugins import Plugged, plugged_in
 
 GROUP = "proctor.languages"
 """Entry points by which other packages bring a language: a name, and a Language."""
@@ -63,6 +63,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """Python packages of ours that its programs may import, if they are in Python."""
     self_test: str
     """A program that reads a number and prints its double."""
+    probe: str = ""
+    """A program that prints all that it can find out: its environment, and the content of all
+    files of its folder, of /tmp and of its own process in /proc. Contracts look for tests in it."""
     install: str
 
 
@@ -93,6 +96,29 @@ int main(void) { int n; if (scanf("%d", &n) != 1) return 1; printf("%d\\n", 2 * 
 DOUBLE_JS = """\
 const text = require('fs').readFileSync(0, 'utf8');
 console.log(2 * parseInt(text, 10));
+"""
+PROBE_BASH = """\
+set
+shopt -s dotglob globstar nullglob
+for file in ./** /tmp/** /proc/self/environ /proc/self/cmdline /proc/[0-9]*/{environ,cmdline}; do
+    [[ -f $file && -r $file ]] && { echo "== $file"; mapfile lines < "$file"; echo "${lines[@]}"; }
+done 2> /dev/null
+exit 0
+"""
+PROBE_JS = """\
+const fs = require('fs'), path = require('path');
+console.log(JSON.stringify(process.env), process.argv, process.execArgv);
+const seen = new Set();
+function look(place, depth) {
+  if (seen.has(place) || depth > 4) return;
+  seen.add(place);
+  try {
+    if (fs.statSync(place).isDirectory())
+      for (const name of fs.readdirSync(place)) look(path.join(place, name), depth + 1);
+    else console.log('== ' + place + '\\n' + fs.readFileSync(place, 'utf8').slice(0, 20000));
+  } catch (error) {}
+}
+for (const place of ['.', '/tmp', '/proc/self/environ', '/proc/self/cmdline']) look(place, 0);
 """
 
 TABLE = {
@@ -183,6 +209,7 @@ TABLE = {
             address_space=False,
             out_of_memory=NODE_MEMORY,
             self_test=DOUBLE_JS,
+            probe=PROBE_JS,
             install="apt install nodejs (npm install --global js-md5@0.7.3 for humaneval-x-js)",
         ),
         Language(
@@ -275,6 +302,7 @@ TABLE = {
             commands=("bash",),
             version=("{bash}", "--version"),
             self_test="read -r n\necho $((2 * n))\n",
+            probe=PROBE_BASH,
             install="apt install bash",
         ),
     )
@@ -300,13 +328,15 @@ TOOLS = {
 
 
 @cache
-def known() -> Mapping[str, Language]:
-    """Return all languages that there are rules for, those of other packages included.
+def others() -> Plugged[Language]:
+    """Return the languages of other packages; looking for them takes milliseconds."""
+    return plugged_in(GROUP, Language, TABLE)
 
-    Looking for them takes milliseconds, and every task asks.
-    """
-    others = {point.name: point for point in metadata.entry_points(group=GROUP)}
-    return {**TABLE, **{name: point.load() for name, point in others.items()}}
+
+@cache
+def known() -> Mapping[str, Language]:
+    """Return all languages that there are rules for, those of other packages included."""
+    return {**TABLE, **others().found}
 
 
 def named(name: str) -> Language:
@@ -315,5 +345,10 @@ def named(name: str) -> Language:
         return TOOLS[name]
     languages = known()
     if name not in languages:
-        raise InputError(f"language {name[:40]!r}: known are {', '.join(languages)}")
+        raise InputError(f"language {name[:40]!r}: {unknown(name)}")
     return languages[name]
+
+
+def unknown(name: str) -> str:
+    """Say why there is no such language: it is broken, or known are others."""
+    return others().broken.get(name) or f"known are {', '.join(known())}"

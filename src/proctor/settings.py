@@ -93,3 +93,8 @@ def server_of(provider: str, settings: Settings) -> tuple[str | None, str | None
 def default_workers() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return the environment that a process of our own is given, with some changes."""
+    return {**os.environ, **changes}

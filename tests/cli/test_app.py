@@ -21,14 +21,18 @@ COMMANDS = [
     "history",
     "verify",
     "view",
+    "serve",
     "benchmarks",
+    "contract",
     "convert",
+    "evalplus",
     "doctor",
     "selftest",
     "perplexity",
     "parity",
     "axes",
     "bench",
+    "keys",
 ]
 PARTS = ["bench sandbox", "bench model"]
 Proctor = Callable[..., Any]

@@ -9,7 +9,6 @@ into a bounded memory is read again when it is needed.
 """
 
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,18 @@ from proctor.benchmarks import contests, tasks_file, translations
 from proctor.benchmarks.choice import Choice
 from proctor.benchmarks.rows import read_all, read_rows
 from proctor.benchmarks.shelf import Tasks
-from proctor.benchmarks.source import Source, no_alias
+from proctor.benchmarks.source import Declaration, Source, no_alias, reader
 from proctor.benchmarks.table import TABLE
 from proctor.errors import InputError, boundary
 from proctor.lines import Line, brief, is_folder, sha256_of, spelt_out
+from proctor.plugins import Plugged, plugged_in
 from proctor.settings import home
 from proctor.task import Benchmark, Task
 
 __all__ = [
     "TABLE",
     "Choice",
+    "Declaration",
     "Source",
     "cache_folder",
     "find",
@@ -37,6 +38,8 @@ __all__ = [
     "is_pinned",
     "like",
     "load",
+    "others",
+    "source_of",
 ]
 
 GROUP = "proctor.benchmarks"
@@ -54,27 +57,36 @@ def load(
 ) -> Benchmark:
     """Return a benchmark by its name or by the path of a file, its tasks chosen and changed."""
     chosen = choice or Choice()
-    source = TABLE.get(name) or _plugged_in(name)
-    if source is not None:
-        paths = find_all(source, data, folder, chosen)
-        return _load(source, paths, chosen, change)
+    source = source_of(name)
+    if not source.named:
+        if data is not None:
+            raise InputError(f"--data {data}: {name} is a file itself and needs no other")
+        if chosen.release is not None:
+            raise InputError(f"--release {chosen.release}: {name} is one file")
+        return _load(source, [Path(name)], chosen, change)
+    return _load(source, find_all(source, data, folder, chosen), chosen, change)
+
+
+def source_of(name: str) -> Source:
+    """Return the source of a benchmark that is known by name, or of a file."""
+    if name in TABLE:
+        return TABLE[name]
+    plugged = others(name)
+    if name in plugged.found:
+        return plugged.found[name]
+    if name in plugged.broken:
+        raise InputError(f"{name}: {plugged.broken[name]}")
     path = Path(name)
     with boundary(InputError, f"cannot read {name}"):
         if not path.exists():
-            known = ", ".join(TABLE)
+            known = ", ".join((*TABLE, *others().found))
             raise InputError(f"{name}: no such benchmark or tasks file; known are {known}")
-    if data is not None:
-        raise InputError(f"--data {data}: {name} is a file itself and needs no other")
-    if chosen.release is not None:
-        raise InputError(f"--release {chosen.release}: {name} is one file")
-    return _load(_unnamed(path), [path], chosen, change)
+    return _unnamed(path)
 
 
-def _plugged_in(name: str) -> Source | None:
-    for point in metadata.entry_points(group=GROUP, name=name):
-        source: Source = point.load()
-        return source
-    return None
+def others(only: str | None = None) -> Plugged[Source]:
+    """Return the benchmarks of other packages, or one of them."""
+    return plugged_in(GROUP, Source, TABLE, only)
 
 
 def find_all(
@@ -154,6 +166,7 @@ def like(fields: dict[str, Any], name: str, file: str) -> Source:
     known = TABLE.get(shape or "")
     return Source(
         name=name,
+        named=False,
         summary="",
         file=file,
         url="",
@@ -194,9 +207,10 @@ def _shape(fields: dict[str, Any]) -> str | None:
 
 def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change) -> Benchmark:
     """Read tasks, make sure that their ids tell them apart, and keep those asked for."""
+    reading = reader(source)
 
     def read(line: Line) -> Task:
-        return change(source.read(line))
+        return change(reading(line))
 
     tasks = Tasks(read)
     seen: dict[str, str] = {}

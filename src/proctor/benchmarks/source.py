@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from proctor.errors import ProctorError
 from proctor.lines import Line
+from proctor.plugins import MAX_WHY
 from proctor.task import Task
 
 Read = Callable[[Line], Task]
@@ -17,15 +19,27 @@ def no_alias(task_id: str) -> list[str]:
     return []
 
 
+class Declaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a benchmark says of itself, and its contract holds it to."""
+
+    difficulty: Mapping[str, tuple[float, float]] = {}
+    """Difficulty → the least and the most share of tasks that have it, from 0 to 1."""
+    known: Mapping[str, Mapping[str, str]] = {}
+    """Line of the contract → task that does not keep it → why that is so: a wrong reference."""
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the table."""
 
     name: str
+    named: bool = True
+    """Whether it is known by its name; else it is just a file."""
     summary: str
     tasks: int | None = None
     """How many there are, where that is known here."""
     file: str
-    """The publisher's file name; `.gz` behind it is fine, too."""
+    """The publisher's file name; `.gz` behind it is fine, too. A package that brings its file
+    gives the whole path, and no url."""
     licence: str
     sha256: str | None = None
     """Of the uncompressed content; None where only the format is known here."""
@@ -44,3 +58,24 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Release → its files; the last one is the default. None: there is one file."""
     libraries: Sequence[str] = ()
     """Packages that its solutions import; those that are installed are shown to candidates."""
+    declares: Declaration = Declaration()
+    """What its contract holds it to; a file beside its own may say so instead."""
+
+
+def reader(source: Source) -> Read:
+    """Return what reads a benchmark's rows; a reader of another package may fail as it likes."""
+
+    def read(line: Line) -> Task:
+        try:
+            task = source.read(line)
+        except (ProctorError, MemoryError):
+            raise
+        except Exception as error:  # it is code of somebody else
+            why = f"{type(error).__name__}: {error}"
+            raise line.error(f"the reader of {source.name} fails: {why[:MAX_WHY]}") from error
+        if not isinstance(task, Task):
+            kind = type(task).__name__
+            raise line.error(f"the reader of {source.name} makes a {kind} of it, not a Task")
+        return task
+
+    return read

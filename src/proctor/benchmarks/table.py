@@ -11,7 +11,7 @@ from proctor.benchmarks import (
     tasks_file,
     translations,
 )
-from proctor.benchmarks.source import Source
+from proctor.benchmarks.source import Declaration, Source
 
 GITHUB = "https://raw.githubusercontent.com"
 EVALPLUS = "https://github.com/evalplus"
@@ -32,6 +32,9 @@ TABLE = {
             licence="MIT",
             sha256="8e54742d9dab9521819292389c466863bf0a942279629d94343cb62addfe7286",
             read=tasks_file.read,
+            declares=Declaration(
+                difficulty={"easy": (0.4, 0.6), "medium": (0.2, 0.4), "hard": (0.15, 0.3)}
+            ),
         ),
         Source(
             name="cpp-context",
@@ -62,6 +65,7 @@ TABLE = {
             sha256="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
             read=mbpp.read,
             alias=mbpp.aliases,
+            declares=mbpp.KNOWN,
         ),
         Source(
             name="mbpp-sanitized",
@@ -73,6 +77,7 @@ TABLE = {
             sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
             read=mbpp.read,
             alias=mbpp.aliases,
+            declares=mbpp.KNOWN,
         ),
         Source(
             name="humaneval+",

@@ -13,7 +13,7 @@ from proctor.extraction.syntax import bound_names, parse
 from proctor.judge.checker import trouble_with
 from proctor.judge.compare import profile
 from proctor.judge.weave import FRAMES
-from proctor.languages import known
+from proctor.languages import known, unknown
 from proctor.lines import Line, brief
 from proctor.sandbox import Limits
 from proctor.sandbox.inside.unit import declared_tests
@@ -98,7 +98,7 @@ def _trouble(row: Row) -> str | None:
     if row.schema != 1:
         return f"schema is {row.schema}; this version knows 1"
     if row.language not in known():
-        return f"language is {brief(row.language)}; known are {', '.join(known())}"
+        return f"language is {brief(row.language)}; {unknown(row.language)}"
     if row.context is not None and (
         row.language != "cpp" or not isinstance(row.tests, TestProgram)
     ):

@@ -13,8 +13,10 @@ from proctor.cli.axes import axes
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.compare import compare
+from proctor.cli.contract import contract
 from proctor.cli.convert import convert
 from proctor.cli.doctor import doctor
+from proctor.cli.evalplus import evalplus
 from proctor.cli.execute import execute
 from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
@@ -88,7 +90,9 @@ app.command("verify")(verify)
 app.command("view")(view)
 app.command("serve")(serve)
 app.command("benchmarks")(benchmarks)
+app.command("contract")(contract)
 app.command("convert")(convert)
+app.command("evalplus")(evalplus)
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
 app.command("perplexity")(perplexity)

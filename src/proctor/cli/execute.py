@@ -53,10 +53,10 @@ def execute(
 def check_language(name: str) -> None:
     """Refuse a language that there are no rules for."""
     from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.languages import known  # noqa: PLC0415
+    from proctor.languages import known, unknown  # noqa: PLC0415
 
     if name not in known():
-        raise InputError(f"--language {name}: known are {', '.join(known())}")
+        raise InputError(f"--language {name}: {unknown(name)}")
 
 
 def describe(execution: Any) -> dict[str, Any]:

@@ -81,7 +81,12 @@ def _show_receipts(summaries: Sequence[Summary], count: int) -> None:
 
 
 def carry_out(
-    plan: Plan, sandbox: Sandbox, out: Path | None, *, fresh: bool, again: Path | None = None
+    plan: Plan,
+    sandbox: Sandbox,
+    out: Path | None,
+    *,
+    fresh: bool = False,
+    again: Path | None = None,
 ) -> Summary:
     """Run; a first Ctrl-C finishes and saves what runs, a second one stops now.
 

@@ -150,13 +150,14 @@ def open_benchmark(
     settings: Settings,
     *,
     choice: Choice | None = None,
+    also: Callable[[Task], Task] = lambda task: task,
 ) -> tuple[Benchmark, Limits | None]:
     """Load a benchmark and put limits of the command line in place of the tasks' own."""
     new = limits_for(timeout, memory, settings)
     folder = None if settings.data is None else Path(settings.data)
 
     def change(task: Task) -> Task:
-        return task.limited(new(task.limits), final=timeout is not None)
+        return also(task.limited(new(task.limits), final=timeout is not None))
 
     benchmark = load(name, data, folder, choice, change)
     if name in TABLE and is_pinned(Path(benchmark.source), TABLE[name]) is False:

@@ -109,6 +109,43 @@ class Steps:
         self._progress.advance(self._task)
 
 
+class Lines:
+    """A bar for a contract: which line is looked at, and how many answers were judged for it."""
+
+    def __init__(self, total: int) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[judged]}"),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+        self._task = self._progress.add_task("contract", total=total, judged="")
+        self._judged = 0
+        self._lines = -1
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def begin(self, line: str) -> None:
+        """Learn which line is next."""
+        self._judged = 0
+        self._lines += 1
+        self._progress.update(self._task, description=line, completed=self._lines, judged="")
+
+    def watch(self, receipt: Receipt) -> None:
+        """Count one answer."""
+        del receipt
+        self._judged += 1
+        self._progress.update(self._task, judged=f"{self._judged} judged")
+
+
 class Answers:
     """A bar for a model that is asked: how many answers there are, and tokens a second."""
 

@@ -5,11 +5,11 @@ no answer makes extraction raise, and its cost is linear in the length of the an
 """
 
 from proctor.errors import InputError
-from proctor.extraction.braces import TAGS
 from proctor.extraction.braces import find as find_braces
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import normalise
 from proctor.extraction.python import find as find_python
+from proctor.languages import known
 from proctor.task import Task
 
 __all__ = ["MAX_CHARACTERS", "Extraction", "NoCode", "extract"]
@@ -17,17 +17,15 @@ __all__ = ["MAX_CHARACTERS", "Extraction", "NoCode", "extract"]
 MAX_CHARACTERS = 1 << 20
 """Longer answers are refused: we parse them in our own process."""
 
-_FINDERS = {"python": find_python, **dict.fromkeys(TAGS, find_braces)}
-
 
 def extract(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
     """Find the code in a model's answer; `truncated` if its length limit stopped the model."""
-    if task.language not in _FINDERS:
+    if task.language not in known():
         raise InputError(f"{task.task_id}: no rules to extract {task.language!r} code")
     if len(text) > MAX_CHARACTERS:
         return NoCode(reason=f"the answer is longer than {MAX_CHARACTERS} characters")
     text = normalise(text)
     if not text.strip():
         return NoCode(reason="the answer is empty")
-    find = _FINDERS[task.language]
+    find = find_python if task.language == "python" else find_braces
     return find(text, task, truncated=truncated)

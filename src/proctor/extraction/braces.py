@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from proctor.extraction import markdown, scanner, wrappers
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import Block
+from proctor.languages import named
 from proctor.task import StdinCases, Task, TestProgram
 
 TAGS = {
@@ -72,11 +73,16 @@ def entry_of(task: Task) -> str | None:
 
 def _blocks(text: str, task: Task, *, truncated: bool) -> Iterator[Block]:
     fenced = markdown.blocks(text)
-    own = [block for block in fenced if block.tag in TAGS[task.language]]
+    own = [block for block in fenced if block.tag in _tags(task.language)]
     yield from own or [block for block in fenced if not block.tag] or fenced
     if not fenced:
         wrapped = [*wrappers.tool_calls(text), *wrappers.marked(text, truncated=truncated)]
         yield from wrapped or [Block(code=text.strip("\n"), kind="whole", closed=False)]
+
+
+def _tags(language: str) -> set[str]:
+    """Return what fences around a language are tagged with; of other packages', its suffix."""
+    return TAGS.get(language) or {language, named(language).suffix.removeprefix(".")}
 
 
 def _ordered(blocks: list[Block], task: Task, entry: str | None) -> list[Block]:

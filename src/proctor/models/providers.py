@@ -12,14 +12,14 @@ returns a `Provider`.
 
 import threading
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
 
 from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError
+from proctor.plugins import plugged_in
 
 GROUP = "proctor.models"
 
@@ -157,7 +157,7 @@ def _recognise(path: str) -> str:
 
 
 def _plugged_in(provider: str) -> Maker | None:
-    for point in metadata.entry_points(group=GROUP, name=provider):
-        maker: Maker = point.load()
-        return maker
-    return None
+    plugged = plugged_in(GROUP, object, only=provider)
+    if provider in plugged.broken:
+        raise InputError(f"--model {provider}: {plugged.broken[provider]}")
+    return cast("Maker | None", plugged.found.get(provider))

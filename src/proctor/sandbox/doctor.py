@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.errors import InputError, SandboxError
-from proctor.languages import known
+from proctor.languages import known, others
 from proctor.program import Program
 from proctor.sandbox import (
     KIB,
@@ -247,6 +247,8 @@ def _try_languages(sandbox: Sandbox) -> Iterator[Trial]:
             yield Trial(name=name, held=True, detail=sandbox.offer(name))
         except SandboxError as error:
             yield Trial(name=name, held=False, detail=str(error).removeprefix(f"{name}: "))
+    for name, why in others().broken.items():
+        yield Trial(name=name, held=False, detail=why)
 
 
 def _said(execution: Execution) -> str:

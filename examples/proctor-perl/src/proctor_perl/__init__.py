@@ -1,0 +1,42 @@
+"""Perl for Proctor, and a small benchmark in it."""
+
+from pathlib import Path
+
+from proctor.benchmarks import Declaration, Source, tasks_file
+from proctor.languages import Language
+
+PROBE = r"""
+use strict;
+print "$_=$ENV{$_}\n" for sort keys %ENV;
+my @places = ('.', '/tmp', glob('/proc/[0-9]*/environ'), glob('/proc/[0-9]*/cmdline'));
+while (defined(my $place = shift @places)) {
+    if (-d $place) { push @places, glob("$place/* $place/.[!.]*"); next }
+    open(my $file, '<', $place) or next;
+    print "== $place\n", do { local $/; <$file> } // '', "\n";
+}
+"""
+
+PERL = Language(
+    name="perl",
+    title="Perl",
+    suffix=".pl",
+    compile=("{perl}", "-c", "main.pl"),
+    run=("{perl}", "main.pl"),
+    commands=("perl",),
+    shows=("/usr/lib/*/perl*", "/usr/share/perl*"),
+    version=("{perl}", "-e", "print qq(perl $^V)"),
+    out_of_memory=("Out of memory",),
+    self_test="print 2 * <STDIN>, qq(\\n);\n",
+    probe=PROBE,
+    install="apt install perl",
+)
+
+BASICS = Source(
+    name="perl-basics",
+    summary="5 small programs in Perl",
+    tasks=5,
+    file=str(Path(__file__).with_name("tasks.toml")),
+    licence="MIT",
+    read=tasks_file.read,
+    declares=Declaration(difficulty={"easy": (0.4, 0.8), "medium": (0.2, 0.6)}),
+)
