@@ -30,6 +30,7 @@ COMMANDS = [
     "selftest",
     "perplexity",
     "parity",
+    "axes",
     "bench",
     "keys",
 ]

@@ -148,7 +148,7 @@ class Judge:
             case UnitTests():
                 unit = self._unit.judge(task, program)
                 return Judgement(verdict=unit.verdict, judged="together", findings=unit.findings)
-            case TestProgram() as tests if task.language == "cpp":
+            case TestProgram() as tests if task.language == "cpp" and task.context is None:
                 found = self._parts.judge(task, tests, program)
                 return Judgement(
                     verdict=found.verdict, judged=found.judged, findings=found.findings

@@ -4,6 +4,7 @@ A language is tried once before it is offered: its self-test is compiled and run
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ import msgspec
 from proctor import gcc
 from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
 from proctor.errors import SandboxError
+from proctor.languages import Language
 from proctor.program import Program
 from proctor.sandbox import (
     MIB,
@@ -24,11 +26,12 @@ from proctor.sandbox import (
     Signalled,
 )
 from proctor.sandbox.box import ENVIRONMENT, Box
-from proctor.sandbox.contents import Contents
+from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.headers import Headers
 from proctor.sandbox.job import Job, in_folder
+from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
@@ -196,7 +199,7 @@ class Foreign:
             if key not in self._pools:
                 contents = msgspec.structs.replace(
                     self._contents,
-                    packages=(),
+                    packages=self._packages(toolchain.language),
                     preload=(),
                     loopback=loopback,
                     shared_bytes=shared_bytes,
@@ -204,6 +207,10 @@ class Foreign:
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
+
+    def _packages(self, language: Language) -> Sequence[tuple[str, str]]:
+        """Return what of our own packages is shown."""
+        return entries(language.packages, look_at(sys.executable).sites)
 
     def idle(self) -> int:
         """Return how many boxes are warm and wait."""

@@ -94,8 +94,11 @@ def _unpack(packed: bytes) -> None:
     end = packed.index(b"\n") + 1
     at = end
     for name, size in json.loads(packed[:end]):
-        if not isinstance(name, str) or "/" in name or name in ("", ".", ".."):
+        parts = name.split("/")
+        if any(part in ("", ".", "..") for part in parts):
             raise ValueError("a name that is no file's")
+        if len(parts) > 1:
+            os.makedirs("/".join(parts[:-1]), exist_ok=True)
         _write(name, packed[at : at + size])
         at += size
 
