@@ -164,7 +164,8 @@ class _Workshop:
         exam, apart = self.exam, self.exam.way == "apart"
         parts = {"host": self._host()}
         if apart:
-            caller = self._make(marshal.caller(self._signature), STARTS, ())
+            call = marshal.caller(self._signature)
+            caller = self._make(call, STARTS, gcc.prefix(call))
             parts["caller.so"] = _built(caller, SandboxError)
         text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
         parts["tests.so"] = _built(self._make(text or "", STARTS, exam.headers), UnfitError)
