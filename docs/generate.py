@@ -15,6 +15,7 @@ import msgspec
 import typer.main
 
 import proctor
+from proctor.axes.measure import Axes
 from proctor.benchmarks import TABLE, tasks_file
 from proctor.benchmarks.source import Declaration
 from proctor.benchmarks.suites import SUITES
@@ -28,6 +29,8 @@ from proctor.judge.compare import PROFILES
 from proctor.parity import Parity
 from proctor.perplexity import Perplexity
 from proctor.receipt import Manifest, Receipt
+from proctor.server import openapi
+from proctor.server.app import NEEDS
 from proctor.settings import Settings
 from proctor.summary import SuiteSummary, Summary
 from proctor.throughput import Speed
@@ -95,6 +98,7 @@ def formats() -> Iterator[str]:
         ("What `proctor run A,B --json` prints", SuiteSummary),
         ("What `proctor perplexity --json` prints", Perplexity),
         ("What `proctor parity --json` prints", Parity),
+        ("axes.json, and what `proctor axes --json` prints", Axes),
         ("A row of what `proctor bench model --json` prints", Speed),
         ("What `proctor contract --json` prints, and --out writes", Contract),
         ("NAME.contract.toml, beside a tasks file", Declaration),
@@ -129,8 +133,28 @@ def benchmarks() -> Iterator[str]:
         yield f"- `{name}`: {', '.join(names)}"
 
 
+def api() -> Iterator[str]:
+    """Yield the native API of the service."""
+    yield "# The API of `proctor serve`\n\nThe service itself shows this at `/schema`, and"
+    yield "as OpenAPI at `/schema/openapi.json`; [how to use it](../guides/service.md)."
+    for one in openapi.OPERATIONS:
+        scope = NEEDS[one.path]
+        yield f"\n## {one.method.upper()} {one.path}\n\n{one.about}"
+        yield f"Needs the scope `{scope}`." if scope else "Needs no key."
+        for name, place, about in one.parameters:
+            yield f"- `{name}` ({place}): {about}"
+        for verb, kind in (("Takes", one.takes), ("Gives", one.gives)):
+            if kind not in (None, str):
+                yield f"- {verb} `{inspect.formatannotation(kind)}`".replace("proctor.wire.", "")
+    whole = json.loads(openapi.document())
+    yield "\n## Records"
+    for name, schema in whole["components"]["schemas"].items():
+        yield f"\n### {name}\n\n```json\n{json.dumps(schema, indent=1)}\n```"
+
+
 PAGES = {
     "cli.md": cli,
+    "api.md": api,
     "python.md": python,
     "formats.md": formats,
     "outcomes.md": outcomes,

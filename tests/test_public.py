@@ -8,8 +8,8 @@ import pytest
 import proctor
 
 NAMES = """
-BASE_IMPORTS AsyncClient Client EXIT_ASSERTION_FAIL EXIT_ERROR EXIT_PASS EXIT_SYNTAX_ERROR EXIT_TIMEOUT evaluate
-execute extract_code extract_code_from_model extract_python_code grade grade_many pass_at_k
+BASE_IMPORTS EXIT_ASSERTION_FAIL EXIT_ERROR EXIT_PASS EXIT_SYNTAX_ERROR EXIT_TIMEOUT AsyncClient
+Client evaluate execute extract_code extract_code_from_model extract_python_code grade grade_many pass_at_k
 pass_at_k_estimator process_input_output run_candidate score_code_exec strip_markdown_fences
 validate_results
 """
@@ -30,7 +30,7 @@ def imported(*args: str) -> set[str]:
 
 def test_the_names_are_these_and_no_others() -> None:
     assert proctor.__all__ == NAMES.split()
-    assert dir(proctor) == NAMES.split()
+    assert dir(proctor) == sorted(NAMES.split())
 
 
 @pytest.mark.parametrize("name", NAMES.split())

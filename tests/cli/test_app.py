@@ -30,10 +30,11 @@ COMMANDS = [
     "selftest",
     "perplexity",
     "parity",
+    "axes",
     "bench",
     "keys",
 ]
-PARTS = ["bench sandbox", "bench model"]
+PARTS = ["bench sandbox", "bench model", "keys new", "keys list", "keys remove"]
 Proctor = Callable[..., Any]
 
 

@@ -163,3 +163,30 @@ def test_a_script_runs_until_its_mistake(kernel):
     assert isinstance(found.ending, Exited)
     assert found.ending.code != 0
     assert kernel.carry_out(job("echo before\nif\n", "bash")).stdout == b"before\n"
+
+
+LOOK = """
+import re
+found = 0
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+    for line in maps:
+        start, end = (int(n, 16) for n in line.split()[0].split("-"))
+        if " rw-p " in line:
+            try:
+                memory.seek(start)
+                found += len(re.findall(rb"of-an-earlier-gues[t]", memory.read(end - start)))
+            except OSError:
+                pass
+print(found)
+"""
+
+
+def test_a_guest_finds_nothing_of_an_earlier_one_in_its_memory(kernel):
+    """It is a fork of the keeper, which has seen what the earlier one was given."""
+    secret = "of-an-earlier-guest"
+    for args, files in (((secret,), {}), ((), {"x": secret.encode()}), ((secret,), {secret: b""})):
+        program = Program(source=f"print({secret!r})", args=args)
+        kernel.carry_out(Job(program=program, limits=QUICK, files=files, stdin=secret.encode()))
+    for files in ({}, {"y": b""}):
+        looked = kernel.carry_out(job(LOOK, files=files))
+        assert looked.stdout == b"0\n", looked

@@ -25,8 +25,11 @@ LATER = frozenset({429, 502, 503})
 """Answers that may be others a moment later."""
 FIRST_PAUSE, MOST_PAUSE = 0.2, 60.0
 OK, WRONG = 200, 500
-ROW = ("task_id", "prompt", "preamble", "entry_point", "language", "tests", "metadata")
-"""Fields of a task that a service is told, besides its reference solution."""
+ROW = (
+    *("task_id", "prompt", "preamble", "entry_point", "language", "tests", "metadata"),
+    *("canonical_solution", "wrong_solutions"),
+)
+"""Fields of a task that a service is told."""
 
 
 class Ask(NamedTuple, Generic[T]):
@@ -156,7 +159,6 @@ def asked(task: AnyTask, options: Mapping[str, Any]) -> dict[str, Any]:
             return {**fields, "benchmark": benchmark, "task_id": task_id}
         case Task():
             row = {name: getattr(task, name) for name in ROW}
-            row["canonical_solution"] = task.canonical_solution
             usual = Limits().with_seconds(task.metadata.timeout_s or Limits().wall_seconds)
             if task.limits != usual:
                 fields["options"].setdefault("timeout_s", task.limits.wall_seconds)

@@ -1,6 +1,7 @@
 """A box seen from outside: a keeper process, and the orders that are sent to it."""
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -181,13 +182,17 @@ class Box:
         stdin: bytes | None = None,
         how: Mapping[str, Any] | None = None,
         gentle: bool = False,
+        beside: Sequence[int] = (),
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
-        """Fork a guest and return its outside; without standard input it gets a border.
+        """Fork a guest and return its outside; without a program it gets a border.
 
-        `how` is for programs of other languages than Python: see `foreign.py`.
+        `how` is for programs of other languages than Python: see `foreign.py`. It finds the
+        descriptors that are `beside` behind its own.
         """
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
+        # whatever is a guest's own is sent as bytes, which the keeper wipes
+        words = json.dumps(program.args).encode() if program is not None and program.args else b""
         self._make_room(limits, len(source) + len(code))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
@@ -195,17 +200,17 @@ class Box:
             for fd, mode in ((feed[0], 0o444), (writing[0], 0o222), (writing[1], 0o222)):
                 os.fchmod(fd, mode)  # so that a guest, who is another user, can open /dev/stdin
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
-        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
+        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()]), *beside]
         order: dict[str, Any] = {
             "role": role,
-            "args": () if program is None else program.args,
+            "args_bytes": len(words),
             "code_bytes": len(code),
             "limits": msgspec.to_builtins(limits),
         }
         if how is not None:
             order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
         try:
-            self.control.order(given, source + code, do="start", **order)
+            self.control.order(given, source + code + words, do="start", **order)
             answer = self._answer()
         finally:
             for fd in (feed[0], *writing):

@@ -75,9 +75,8 @@ class Batch:
         if self._scope["method"] != "POST":
             raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "send it by POST")
         headers = dict(self._scope["headers"])
-        given = (
-            headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
-        )
+        kind = headers.get(b"content-type", b"").decode("latin-1")
+        given = kind.partition(";")[0].strip().lower()
         if given not in KNOWN_TYPES:
             said = f"send it as {LINES}"
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media_type", said)

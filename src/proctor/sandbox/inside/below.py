@@ -8,7 +8,7 @@ def open_below(folder: str, path: str, *, write: bool) -> int:
     """Open a file below a folder; no link, no `..` and no pipe is taken for one."""
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise OSError(f"{path!r} is not a path inside the scratch folder")
+        raise OSError("that is not a path inside the scratch folder")
     above = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in parts[:-1]:
@@ -23,7 +23,7 @@ def open_below(folder: str, path: str, *, write: bool) -> int:
         os.close(above)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise OSError(f"{path!r} is no file")
+        raise OSError("that is no file")
     return file
 
 

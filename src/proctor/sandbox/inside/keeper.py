@@ -103,9 +103,10 @@ class Keeper:
         try:
             self._obey(order, blob, fds)
         except OSError as error:
-            self._say(refused=str(error))
+            self._say(refused=error.strerror or str(error))
         finally:
             blob[:] = bytes(len(blob))
+            self._packet[:length] = bytes(length)
             for fd in fds:
                 os.close(fd)
         return True
@@ -357,8 +358,7 @@ def _is_usual(order: dict[str, Any]) -> bool:
     """Say whether an order may come again, and holds nothing of a guest's that others could see."""
     if order["do"] == "exchange":
         return True
-    bare = not order.get("args") and "how" not in order and "beside" not in order
-    return order["do"] == "start" and bare
+    return order["do"] == "start" and "how" not in order and not order["args_bytes"]
 
 
 def _contents(fd: int) -> memoryview:

@@ -4,6 +4,7 @@ Until the stage pipe says `R`, everything that goes wrong is ours; the pipe is c
 candidate code runs, so nothing a candidate does can look like a failed set-up.
 """
 
+import json
 import os
 import resource
 import sys
@@ -71,7 +72,9 @@ class SetUp:
         stages = self._status[1]
         if play is None:
             run = _foreign() if "how" in order else run_program
-            run(lambda: self._go(self._last), stages, order, blob)
+            end = len(blob) - order["args_bytes"]
+            args = json.loads(blob[end:] or b"[]")
+            run(lambda: self._go(self._last), stages, {**order, "args": args}, blob[:end])
         self._go(self._last)
         os.close(stages)
         _play(play, Wire(BORDER))

@@ -52,6 +52,7 @@ def carried_out(service: Service, job: Job) -> Execution:
     """Run a job; what failed on our side is nobody's failure and has no answer."""
     execution = run_job(service.sandbox, job)
     service.metrics.executed(str(type(execution.ending).__struct_config__.tag))
+    service.note(failed=isinstance(execution.ending, SandboxFailed))
     if isinstance(execution.ending, SandboxFailed):
         raise SandboxError(execution.ending.reason)
     return execution
