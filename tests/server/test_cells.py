@@ -1,12 +1,12 @@
 """Sessions over HTTP: cells, files, errors, and what is left of them."""
 
 import base64
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+
+from proctor.server.keys import new_key, write_keys
 
 
 @pytest.fixture
@@ -117,16 +117,12 @@ def test_closing_ends_what_runs(server, session, run):
 
 
 def test_sessions_need_a_key_of_their_own(serve, tmp_path):
-    keys = tmp_path / "keys"
-    secrets = []
-    for name in ("a", "b"):
-        command = [sys.executable, "-m", "proctor", "keys", "add", name, "--keys", str(keys)]
-        secrets.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    first, second = (
-        {"authorization": f"Bearer {next(w for w in said.split() if w.startswith('proctor_'))}"}
-        for said in secrets
+    made = [new_key(name, ["execute"]) for name in ("a", "b")]
+    write_keys(tmp_path / "keys", [key for _, key in made])
+    first, second = ({"authorization": f"Bearer {secret}"} for secret, _ in made)
+    server = serve(
+        "--workers", "1", "--keys", str(tmp_path / "keys"), bounds={"sessions_of_one": 1}
     )
-    server = serve("--workers", "1", "--keys", str(keys), bounds={"sessions_of_one": 1})
     name = server.client.post("/v1/sessions", json={}, headers=first).json()["id"]
     refused = server.client.post("/v1/sessions", json={}, headers=first)
     assert (refused.status_code, refused.json()["code"]) == (429, "sessions")
