@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from proctor.sandbox import Limits
+from proctor.sandbox import MIB, Limits
 from proctor.server import notebooks
 from proctor.server.notebooks import Notebooks
 from proctor.server.refusal import Refusal
@@ -67,6 +67,24 @@ def test_one_whose_process_ends_between_cells_goes(open_ones):
     held.notebook.execute("import threading, os\nthreading.Timer(0.2, os._exit, [0]).start()")
     wait_for_none(open_ones)
     assert not held.notebook.alive
+
+
+def test_all_together_have_so_much_memory(kernel, monkeypatch):
+    monkeypatch.setattr(notebooks, "TICK", 0.1)
+    made = Notebooks(kernel, most=9, most_of_one=9, memory_bytes=250 * MIB)
+    first, second = (made.open("a", LIMITS, 60.0) for _ in range(2))
+    for held in (first, second):
+        held.notebook.execute("x = b'x' * (80 << 20)")
+        held.rest()
+    end = time.monotonic() + 20
+    while made.count == 2:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert (first.notebook.alive, second.notebook.alive) == (False, True)
+    with pytest.raises(Refusal, match="use up the memory"):
+        for _ in range(5):
+            made.open("a", LIMITS, 60.0)
+    made.close()
 
 
 def test_all_go_with_the_service(kernel):

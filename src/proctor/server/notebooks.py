@@ -1,17 +1,20 @@
 """Open notebooks: who has which, how many there may be, and when one goes.
 
 A notebook that nobody uses is closed after its idle time; one whose threads or children go on
-working between cells, or take more than the whole may, is closed when that is seen. One thread
-looks after all of them, from the first one on.
+working between cells, or take more than the whole may, is closed when that is seen. All of them
+together have so much memory: when it is used up none is opened, and if they grow beyond it those
+go that were unused for longest. One thread looks after all of them, from the first one on.
 """
 
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from http import HTTPStatus
 
 from proctor.errors import SandboxError
-from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox import MIB, Limits, Sandbox
+from proctor.sandbox.admission import host_memory
 from proctor.sandbox.notebooks import Notebook
 from proctor.server.refusal import Refusal
 
@@ -20,6 +23,8 @@ TICK = 5.0
 IDLE_CPU_SECONDS = 5.0
 """How much one may work between two cells."""
 ID_BYTES = 16
+BOX_BYTES = 24 * MIB
+"""What a notebook takes beside its process: the processes around it."""
 
 
 class Held:
@@ -33,12 +38,13 @@ class Held:
         self.idle_seconds = idle_seconds
         self.cells = 0
         self.busy = threading.Lock()
-        self._used = time.monotonic()
+        self.used = time.monotonic()
+        self.memory_bytes = BOX_BYTES
         self._cpu_seconds: float | None = None
 
     def rest(self) -> None:
         """Note that it was used just now."""
-        self._used = time.monotonic()
+        self.used = time.monotonic()
         self._cpu_seconds = None
 
     def is_over(self) -> bool:
@@ -46,11 +52,12 @@ class Held:
 
         For one that is not busy; its owner alone may make it so.
         """
-        if not self.notebook.alive or time.monotonic() - self._used > self.idle_seconds:
+        if not self.notebook.alive or time.monotonic() - self.used > self.idle_seconds:
             return True
         load = self.notebook.look()
         if load is None:
             return False
+        self.memory_bytes = BOX_BYTES + load.memory_bytes
         if self._cpu_seconds is None:
             self._cpu_seconds = load.cpu_seconds
         return (
@@ -64,8 +71,12 @@ class Held:
 class Notebooks:
     """All open notebooks of a service; safe for use by several threads."""
 
-    def __init__(self, sandbox: Sandbox, most: int, most_of_one: int) -> None:
+    def __init__(
+        self, sandbox: Sandbox, most: int, most_of_one: int, memory_bytes: int | None = None
+    ) -> None:
+        """Without `memory_bytes` all together have a half of what the host has."""
         self._sandbox = sandbox
+        self._memory_bytes = host_memory() // 2 if memory_bytes is None else memory_bytes
         self._most, self.most_of_one = most, most_of_one
         self._held: dict[str, Held] = {}
         self._opening: list[str] = []
@@ -99,6 +110,10 @@ class Notebooks:
             if owners.count(owner) >= self.most_of_one or len(owners) >= self._most:
                 most = self.most_of_one if owners.count(owner) >= self.most_of_one else self._most
                 said = f"there may be {most} open sessions at once; close one"
+                raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "sessions", said, 1.0)
+            taken = sum(held.memory_bytes for held in self._held.values())
+            if taken + BOX_BYTES * (len(self._opening) + 1) > self._memory_bytes:
+                said = "open sessions use up the memory that there is for them"
                 raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "sessions", said, 1.0)
             self._opening.append(owner)
             if self._keeper is None:
@@ -136,11 +151,21 @@ class Notebooks:
         """Close what has to go, until the service ends."""
         while not self._closed.wait(TICK):
             with self._lock:
-                everything = [*self._held.values()]
+                everything = sorted(self._held.values(), key=lambda held: held.used)
             for held in everything:
-                if held.busy.acquire(blocking=False):
-                    try:
-                        if held.is_over():
-                            self.drop(held)
-                    finally:
-                        held.busy.release()
+                self._drop_if(held, held.is_over)
+            for held in everything:
+                self._drop_if(held, self._is_full)
+
+    def _is_full(self) -> bool:
+        with self._lock:
+            return sum(held.memory_bytes for held in self._held.values()) > self._memory_bytes
+
+    def _drop_if(self, held: Held, has_to_go: Callable[[], bool]) -> None:
+        """Close one that has to go, unless it runs a cell."""
+        if held.busy.acquire(blocking=False):
+            try:
+                if has_to_go():
+                    self.drop(held)
+            finally:
+                held.busy.release()
