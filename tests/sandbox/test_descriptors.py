@@ -1,6 +1,7 @@
 """Processes that the host forks keep nothing of ours open."""
 
 import os
+import resource
 import signal
 import socket
 import threading
@@ -150,3 +151,17 @@ def test_a_box_can_be_closed_whoever_was_forked(
         begin = time.monotonic()
         sandbox.close()
         assert time.monotonic() - begin < 15, "the keeper did not notice and was waited for"
+
+
+def test_boxes_work_where_descriptors_have_large_numbers(sandbox: Sandbox) -> None:
+    """A service with many sessions has more of them than `select` can take."""
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 2048:
+        pytest.skip("this process may not have so many descriptors")
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        notebook = sandbox.notebook(Limits().with_seconds(10.0))
+        assert notebook.execute("1").shown == [{"text/plain": "1"}]
+        notebook.close()
+    finally:
+        for fd in held:
+            os.close(fd)

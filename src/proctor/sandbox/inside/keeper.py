@@ -80,10 +80,11 @@ class Keeper:
     def _step(self) -> bool:
         if self._ward is None:
             return self._take_order()
-        watched = [self._control.fileno(), self._ward.death]
-        if self._stages is not None:
-            watched.append(self._stages)
-        ready, _, _ = select.select(watched, [], [])
+        poll = select.poll()  # the control socket may have any number, which `select` may not
+        for fd in (self._control.fileno(), self._ward.death, self._stages):
+            if fd is not None:
+                poll.register(fd, select.POLLIN)
+        ready = [fd for fd, _ in poll.poll()]
         if self._stages in ready:
             self._read_stage()
         if self._ward.death in ready:
