@@ -140,7 +140,7 @@ TABLE = {
             title="C++",
             suffix=".cpp",
             compile=("{g++}", "-std=c++17", "-O2", "-pipe", "-o", "main", "main.cpp"),
-            # as the harnesses of benchmarks do: most of the time goes into headers, not into running
+            # as the harnesses of benchmarks do: headers take longer than running
             compile_tests=("{g++}", "-std=c++17", "-O0", "-pipe", "-o", "main", "main.cpp"),
             products=("main",),
             run=("./main",),

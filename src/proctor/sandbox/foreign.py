@@ -13,6 +13,7 @@ import msgspec
 
 from proctor import gcc
 from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
+from proctor.cache import Cache
 from proctor.errors import SandboxError
 from proctor.languages import Language
 from proctor.program import Program
@@ -38,6 +39,13 @@ from proctor.toolchain import Toolchain, find
 STACK = 64 * MIB
 """Enough for runtimes, which have a stack of their own making for programs."""
 NO_LIMIT = -1
+INSTALLED = (
+    "/var/lib/dpkg/status",
+    "/var/lib/rpm/rpmdb.sqlite",
+    "/usr/include",
+    "/usr/local/include",
+)
+"""What changes when headers or libraries do."""
 NEARLY = 15 / 16
 """A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
@@ -53,7 +61,8 @@ class Foreign:
         self._make = make
         self._idle = idle
         self._builder = Builder()
-        self._headers = Headers(self._compile)
+        self._cache = Cache("compiled", made_with=INSTALLED)
+        self._headers = Headers(self._compile, self._cache)
         self._pools: dict[tuple[str, bool, int], Pool] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
@@ -128,19 +137,26 @@ class Foreign:
 
         return self._builder.build(program, toolchain, compile_, limits)
 
-    def make(self, toolchain: Toolchain, recipe: Recipe) -> Outcome:
-        """Follow a recipe, or find what came of it before."""
+    def make(self, toolchain: Toolchain, recipe: Recipe, *, keep: bool = False) -> Outcome:
+        """Follow a recipe, or find what came of it before; `keep` it for other processes, too."""
+        key = recipe.digest(toolchain)
 
         def compile_() -> Execution:
             check()
+            made = self._cache.get(key) if keep else None
+            if made is not None:
+                return Execution(ending=Exited(0), stdout=made)
             headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
             try:
-                return self._compile(toolchain, recipe, headers)
+                done = self._compile(toolchain, recipe, headers)
             finally:
                 if headers is not None:
                     os.close(headers)
+            if keep and done.ending == Exited(0):
+                self._cache.put(key, done.stdout)
+            return done
 
-        return self._builder.build_as(recipe.digest(toolchain), toolchain, compile_)
+        return self._builder.build_as(key, toolchain, compile_)
 
     def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
