@@ -88,7 +88,8 @@ class Foreign:
 
     def offered(self) -> dict[str, str]:
         """Return the languages that were asked for and work, with their versions."""
-        return {name: find(name).version for name, why in self._tried.items() if not why}
+        known = self._toolchains
+        return {name: known[name].version for name, why in self._tried.items() if not why}
 
     def _try(self, toolchain: Toolchain) -> str:
         """Run a language's self-test and say what is wrong, if anything is."""
