@@ -99,9 +99,10 @@ def test_opened_listed_and_closed(server):
 
 
 def test_one_cell_at_a_time(server, session, run):
-    thread = threading.Thread(target=run, args=["import time; time.sleep(1.5)"])
+    thread = threading.Thread(target=run, args=["import time; time.sleep(3)"])
     thread.start()
-    server.wait_for(lambda: run("1").status_code == 409)
+    server.wait_for(lambda: any(one["cells"] for one in listed(server) if one["id"] == session))
+    assert run("1").status_code == 409
     thread.join()
     assert run("1").status_code == 200
 
@@ -141,3 +142,9 @@ def test_nothing_is_left_of_a_service_with_open_sessions(serve, processes_below)
     below = processes_below(server.pid)
     assert server.stop() == 0
     assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_service_has_descriptors_for_many_sessions(server):
+    lines = Path(f"/proc/{server.pid}/limits").read_text().splitlines()
+    soft, hard = next(line.split()[3:5] for line in lines if line.startswith("Max open files"))
+    assert int(soft) == min(int(hard), 1 << 16) or int(soft) > 1 << 16

@@ -7,6 +7,7 @@ lets what was accepted finish and takes no more; being asked twice ends it now.
 
 import asyncio
 import os
+import resource
 import signal
 import socket
 import threading
@@ -23,6 +24,8 @@ from proctor.server.door import Door
 from proctor.server.service import Service
 
 BACKLOG = 2048
+DESCRIPTORS = 1 << 16
+"""Each connection takes one, each open notebook six."""
 KEEP_ALIVE_SECONDS = 30
 STOPPED_NOW = 130
 NOTICE = b"proctor: finishing what was accepted; once more stops now\n"
@@ -173,6 +176,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(door: Door, service: Service, server: socket.socket) -> None:
     """Answer requests until asked to end."""
+    _have_descriptors()
     options: dict[str, Any] = {
         "http": Connection,
         "ws": "none",
@@ -185,3 +189,11 @@ def serve(door: Door, service: Service, server: socket.socket) -> None:
         "backlog": BACKLOG,
     }
     Server(uvicorn.Config(door, **options), service).run(sockets=[server])
+
+
+def _have_descriptors() -> None:
+    """Take as many descriptors as we may have, up to what can be of use."""
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, DESCRIPTORS)
+    if usual < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
