@@ -1,0 +1,44 @@
+"""Which benchmarks are in rotation: those that kept their contract here, not too long ago."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from proctor.benchmarks import load
+from proctor.contract import latest
+from proctor.settings import Settings
+from proctor.task import Benchmark
+from proctor.watch.config import Config
+
+
+class Rotation:
+    """The benchmarks of a watcher, loaded once."""
+
+    def __init__(self, config: Config, settings: Settings) -> None:
+        self._within = timedelta(days=config.contract_days)
+        self.benchmarks: dict[str, Benchmark] = {
+            name: load_benchmark(name, config.data, settings) for name in config.benchmarks
+        }
+
+    def look(self) -> Mapping[str, str]:
+        """Say of each benchmark why it is not in rotation; an empty reason is none."""
+        return {name: why_not(one, name, self._within) for name, one in self.benchmarks.items()}
+
+
+def load_benchmark(name: str, data: str | None, settings: Settings) -> Benchmark:
+    """Load a benchmark as the configuration names it."""
+    folder = data or settings.data
+    return load(name, None, None if folder is None else Path(folder))
+
+
+def why_not(benchmark: Benchmark, asked: str, within: timedelta) -> str:
+    """Say why a benchmark cannot be relied on here, nothing if it can."""
+    result = latest(benchmark)
+    mend = f"run proctor contract {asked}"
+    if result is None:
+        return f"nothing is known of its contract on this host; {mend}"
+    if not result.in_rotation:
+        return result.reason
+    if not result.is_fresh(within):
+        return f"it kept its contract on {result.created[:10]}, too long ago; {mend}"
+    return ""
