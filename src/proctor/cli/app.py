@@ -24,8 +24,8 @@ from proctor.cli.keys import keys
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
-from proctor.cli.report import report
 from proctor.cli.qa import qa
+from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
 from proctor.cli.selftest import selftest

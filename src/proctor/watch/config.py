@@ -118,5 +118,3 @@ def _found(here: Path, name: str) -> str:
     """Return a benchmark's name, or where its file is if it is one beside the configuration."""
     beside = here / name
     return str(beside) if beside.is_file() else name
-
-

@@ -23,7 +23,7 @@ from proctor.lines import read_whole
 from proctor.models import Given, given
 from proctor.models.generated import Generated
 from proctor.models.providers import Asked, open_provider, provider_of
-from proctor.prompt import Strategy
+from proctor.prompt import Shown, Strategy
 from proctor.run import Options
 from proctor.sandbox import Sandbox
 from proctor.sandbox.admission import admitted
@@ -34,7 +34,7 @@ from proctor.task import Benchmark
 from proctor.watch.rotation import load_benchmark
 from proctor.watch.state import MODEL, RUN
 
-SHOWN = "name+tests"
+SHOWN: Shown = "name+tests"
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Only write down what there is; what is not judged by now is cancelled."""
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True):
+class Answers(msgspec.Struct, kw_only=True):
     """A model that has answered already: what it said is read from a file."""
 
     file: str
@@ -105,10 +105,13 @@ def carry_out(work: Work) -> None:
     benchmark = load_benchmark(work.benchmark, work.data, settings)
     if benchmark.sha256 != work.benchmark_sha256:
         raise InputError(f"{benchmark.source} changed since it was loaded")
-    model = given(work.model)
-    if model is None:
-        model = _asked(work) if work.sum_up else _ask(work, benchmark, settings)
-    _judge(work, benchmark, model, settings)
+    there = given(work.model)
+    if there is not None:
+        _judge(work, benchmark, there, settings)
+    elif work.sum_up:
+        _judge(work, benchmark, _asked(work), settings)
+    else:
+        _judge(work, benchmark, _ask(work, benchmark, settings), settings)
 
 
 def _ask(work: Work, benchmark: Benchmark, settings: Settings) -> Generated:
@@ -141,9 +144,7 @@ def _asked(work: Work) -> Generated:
     return Generated(here, work.prompt_strategy, SHOWN)
 
 
-def _judge(
-    work: Work, benchmark: Benchmark, model: Given | Generated, settings: Settings
-) -> None:
+def _judge(work: Work, benchmark: Benchmark, model: Given | Generated, settings: Settings) -> None:
     """The verification phase."""
     fitting = max(1, admitted(max(1, benchmark.memory_bytes)))
     workers = work.workers or settings.workers or min(default_workers(), fitting)

@@ -86,8 +86,8 @@ def latest(folder: Path) -> int:
     """Return the number of the newest lease, 0 if there is none."""
     numbers = [0]
     with suppress(FileNotFoundError):
-        for name in os.listdir(folder):
-            kind, _, number = name.partition(".")
+        for path in folder.iterdir():
+            kind, _, number = path.name.partition(".")
             if kind == "lease" and number.isascii() and number.isdigit():
                 numbers.append(int(number))
     return max(numbers)

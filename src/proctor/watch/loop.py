@@ -1,4 +1,4 @@
-"""Goes round: which checkpoints are there, which jobs are left, one after the other, until stopped."""
+"""Goes round: which checkpoints are there, which jobs are left, and does one after the other."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from proctor.benchmarks import load
-from proctor.contract import latest
+from proctor.contract import why_not
 from proctor.settings import Settings
 from proctor.task import Benchmark
 from proctor.watch.config import Config
@@ -29,16 +29,3 @@ def load_benchmark(name: str, data: str | None, settings: Settings) -> Benchmark
     """Load a benchmark as the configuration names it."""
     folder = data or settings.data
     return load(name, None, None if folder is None else Path(folder))
-
-
-def why_not(benchmark: Benchmark, asked: str, within: timedelta) -> str:
-    """Say why a benchmark cannot be relied on here, nothing if it can."""
-    result = latest(benchmark)
-    mend = f"run proctor contract {asked}"
-    if result is None:
-        return f"nothing is known of its contract on this host; {mend}"
-    if not result.in_rotation:
-        return result.reason
-    if not result.is_fresh(within):
-        return f"it kept its contract on {result.created[:10]}, too long ago; {mend}"
-    return ""

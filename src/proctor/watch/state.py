@@ -155,42 +155,37 @@ def finish(job: Job, attempts: int, *, late: str = "", failed: str = "") -> Eval
     """Write down what came of a job, from the run that is in its place, if there is one."""
     place = job.folder / RUN
     summary = summarize(place) if place.is_dir() else None
-    if failed:
-        standing, reason = Standing.FAILED, failed
-    elif late:
-        standing, reason = Standing.TIMED_OUT, late
-    elif summary is not None and summary.degraded:
-        standing, reason = Standing.DEGRADED, "; ".join(reasons(summary))
-    else:
-        standing, reason = Standing.DONE, ""
+    standing, reason = _standing(summary, late, failed)
     said = Evaluated(
         checkpoint=job.checkpoint,
         benchmark=job.benchmark,
         benchmark_sha256=job.benchmark_sha256,
         standing=standing,
         reason=reason,
+        run=None if summary is None else RUN,
         attempts=attempts,
+        samples=summary.samples if summary else 0,
+        passed=summary.passed if summary else 0,
+        unscored=summary.unscored if summary else 0,
+        pass_at_k=summary.pass_at_k if summary else {},
         host=socket.gethostname(),
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
-        **_figures(summary),
     )
     create_once(job.folder / EVALUATED, pretty(said))
-    if standing is not Standing.FAILED:  # what is left of attempts says nothing that the run does not
+    if summary is not None:  # what is left of attempts says nothing that the run does not
         for attempt in job.folder.glob("attempt.*"):
             shutil.rmtree(attempt, ignore_errors=True)
     return read_record(job.folder / EVALUATED, Evaluated) or said
 
 
-def _figures(summary: Summary | None) -> dict[str, object]:
-    if summary is None:
-        return {"run": None}
-    return {
-        "run": RUN,
-        "samples": summary.samples,
-        "passed": summary.passed,
-        "unscored": summary.unscored,
-        "pass_at_k": summary.pass_at_k,
-    }
+def _standing(summary: Summary | None, late: str, failed: str) -> tuple[Standing, str]:
+    if failed:
+        return Standing.FAILED, failed
+    if late:
+        return Standing.TIMED_OUT, late
+    if summary is not None and summary.degraded:
+        return Standing.DEGRADED, "; ".join(reasons(summary))
+    return Standing.DONE, ""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
