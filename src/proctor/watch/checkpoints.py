@@ -166,6 +166,14 @@ def _file(path: Path, name: str) -> File:
     return File(name, facts.st_size, facts.st_mtime_ns, facts.st_ino)
 
 
+def is_unchanged(checkpoint: Checkpoint) -> bool:
+    """Say whether a checkpoint still has the content that it is known by."""
+    try:
+        return content_of(Path(checkpoint.path)) == checkpoint.fingerprint
+    except OSError:
+        return False  # it is gone, or goes
+
+
 def content_of(path: Path, facts: Facts | None = None) -> str:
     """Return a digest of all files below a path: their names, sizes, and parts of each."""
     facts = facts_of(path) if facts is None else facts

@@ -7,7 +7,7 @@ from pathlib import Path
 from proctor.errors import InputError, ProctorError
 from proctor.journal import writing
 from proctor.settings import Settings
-from proctor.watch.checkpoints import Checkpoint, Finder, Incomplete, content_of
+from proctor.watch.checkpoints import Checkpoint, Finder, Incomplete, is_unchanged
 from proctor.watch.config import Config
 from proctor.watch.leases import Lease, Leases, Why, failures, latest
 from proctor.watch.mirror import mirror_all
@@ -147,7 +147,7 @@ class Watcher:
                 return self._failed(job, lease, failed, ended.said or "it ended without a word")
             case Ending.LATE:
                 return self._late(job, lease, attempt)
-        if content_of(Path(job.checkpoint.path)) != job.checkpoint.fingerprint:
+        if not is_unchanged(job.checkpoint):
             return self._failed(job, lease, failed, "the checkpoint changed while it was evaluated")
         if not lease.holds():
             return None
