@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pytest
@@ -39,7 +39,7 @@ class Reader:
         self.seen: set[Path] = set()
         self._thread = threading.Thread(target=self._read)
 
-    def __enter__(self) -> "Reader":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
