@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from proctor.benchmarks import TABLE
 from proctor.comparison import compare_runs
 from proctor.contract import latest, why_not
 from proctor.errors import InputError, ProctorError
@@ -205,7 +206,9 @@ def scored(of: Inspection) -> Found:
 
 def contract(of: Inspection) -> Found:
     """Ask when the benchmark kept its contract."""
-    why = why_not(of.benchmark, of.manifest.benchmark, timedelta(days=of.policy.contract_days))
+    then = of.manifest
+    asked = then.benchmark if then.benchmark in TABLE else then.source
+    why = why_not(of.benchmark, asked, timedelta(days=of.policy.contract_days))
     if why:
         return Found(passed=False, evidence=why)
     kept = latest(of.benchmark)

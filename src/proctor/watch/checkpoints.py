@@ -105,16 +105,16 @@ class Finder:
         seen = self._seen.get(path)
         if seen is None or seen.facts != facts:
             seen = self._seen[path] = _Seen(facts, self._clock())
+        if seen.fingerprint is not None:  # it was complete, and has not changed
+            return Checkpoint(path=_text(path), fingerprint=seen.fingerprint)
         why = self._lacks(path, seen)
         if why is not None:
             return Incomplete(_text(path), why)
-        if seen.fingerprint is None:
-            digest = content_of(path, facts)
-            if facts_of(path) != facts:
-                return Incomplete(_text(path), "it changes while it is looked at")
-            seen = self._seen[path] = seen._replace(fingerprint=digest)
-        assert seen.fingerprint is not None  # noqa: S101
-        return Checkpoint(path=_text(path), fingerprint=seen.fingerprint)
+        digest = content_of(path, facts)
+        if facts_of(path) != facts:
+            return Incomplete(_text(path), "it changes while it is looked at")
+        self._seen[path] = seen._replace(fingerprint=digest)
+        return Checkpoint(path=_text(path), fingerprint=digest)
 
     def _lacks(self, path: Path, seen: _Seen) -> str | None:
         """Say what a checkpoint waits for, None if it is complete."""

@@ -9,7 +9,8 @@ import msgspec
 from proctor.completion import Sampling
 from proctor.errors import InputError
 from proctor.lines import explain, parse_toml, read_whole
-from proctor.models.providers import provider_of
+from proctor.models.providers import GROUP, KNOWN, PROVIDERS
+from proctor.plugins import plugged_in
 from proctor.prompt import Strategy
 from proctor.sandbox import Tier
 from proctor.settings import MOST_WORKERS
@@ -93,8 +94,8 @@ def _wrong(config: Config) -> str | None:
     sampling = config.sampling
     if PLACE not in config.model:
         return f"field model must have {PLACE} in it, or all checkpoints would be one model"
-    if not config.model.startswith(PLACE):
-        provider_of(config.model.replace(PLACE, "x"))
+    if not _is_provider(config.model):
+        return f"field model: no such provider; known are {', '.join(KNOWN)}"
     if (config.complete == "marker") is (config.marker is None):
         return 'field marker names a file if, and only if, field complete is "marker"'
     if config.marker is not None and Path(config.marker).name != config.marker:
@@ -112,6 +113,16 @@ def _wrong(config: Config) -> str | None:
     if not 0 <= sampling.temperature <= MOST_TEMPERATURE:
         return f"field sampling.temperature must be from 0 to {MOST_TEMPERATURE:g}"
     return None
+
+
+def _is_provider(model: str) -> bool:
+    """Say whether somebody knows such models; else every checkpoint would fail."""
+    provider, colon, _ = model.partition(":")
+    if not colon:
+        return model.startswith(PLACE)
+    return provider in ("recorded", *PROVIDERS) or bool(
+        plugged_in(GROUP, object, only=provider).found
+    )
 
 
 def _found(here: Path, name: str) -> str:

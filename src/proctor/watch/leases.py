@@ -47,6 +47,14 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
 
 
+class Beat(msgspec.Struct, frozen=True):
+    """A sign of life: what matters is that it is another one each time."""
+
+    number: int
+    at: str
+    """By the holder's clock, for people."""
+
+
 class Why(StrEnum):
     """Why a holder let go."""
 
@@ -207,7 +215,7 @@ class Lease:
         place = self.folder / f"beat.{self.number}"
         beside = place.with_name(f".{place.name}")
         with suppress(OSError):  # the next one may succeed; if none does, we are lost
-            beside.write_bytes(encode({"beat": self._beats, "at": now}))
+            beside.write_bytes(encode(Beat(self._beats, now)))
             beside.replace(place)
             self._last = self._clock()
 

@@ -1,6 +1,7 @@
 """Goes round: which checkpoints are there, which jobs are left, and does one after the other."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from proctor.watch.state import (
     publish,
 )
 from proctor.watch.status import Status, status_of
-from proctor.watch.worker import Ending, carry_out, work_of
+from proctor.watch.worker import MOMENT_SECONDS, Ending, carry_out, work_of
 
 SUM_UP_SECONDS = 600.0
 WAITS_SECONDS = 1.0
@@ -59,7 +60,13 @@ class Watcher:
             if once and not left and not unsettled:
                 break
             rest = self._config.poll_seconds
-            self._stop.wait(min(WAITS_SECONDS, rest) if once else rest)
+            self._rest(min(WAITS_SECONDS, rest) if once else rest)
+
+    def _rest(self, seconds: float) -> None:
+        """Wait; a signal may set `stop` at any moment, so nobody waits in it."""
+        end = time.monotonic() + seconds
+        while not self._stop.is_set() and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, MOMENT_SECONDS))
 
     def status(self) -> Status:
         """Say how everything stands."""

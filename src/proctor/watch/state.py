@@ -23,7 +23,7 @@ from proctor.summary import Summary, reasons, summarize
 from proctor.task import Benchmark
 from proctor.watch.checkpoints import Checkpoint
 from proctor.watch.config import Config
-from proctor.watch.leases import create_once, failures, holder, latest, read_record, released
+from proctor.watch.leases import Beat, create_once, failures, holder, latest, read_record, released
 
 CHECKPOINT, EVALUATED, RUN, LOG, MODEL = (
     "checkpoint.json",
@@ -197,7 +197,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     reason: str = ""
     held_by: str | None = None
-    """Host and process that work on it."""
+    """Host and process that work on it, and when they gave a sign of life."""
     attempt: int
     evaluated: Evaluated | None = None
 
@@ -221,7 +221,9 @@ def known(checkpoint: Checkpoint, folder: Path) -> Known:
         name, standing, reason = said.benchmark, said.standing, said.reason
     elif number and released(folder, number) is None:
         who = holder(folder, number)
+        beat = read_record(folder / f"beat.{number}", Beat)
         held_by = f"{who.host}, process {who.pid}" if who else "somebody"
+        held_by += f", last seen {beat.at}" if beat else ""
         standing = Standing.RUNNING
         reason = "judging" if (folder / f"attempt.{number}" / RUN).is_dir() else "asking"
     elif number:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -64,19 +63,23 @@ def work_of(config: Config, job: Job, attempt: Path, *, sum_up: bool = False) ->
 def carry_out(work: Work, seconds: float, unwanted: Callable[[], bool]) -> Worked:
     """Have work done in a process of its own, in a group of its own, within so many seconds."""
     log = Path(work.folder) / LOG
-    words = [sys.executable, "-m", "proctor.watch.job"]
+    words = [sys.executable, "-P", "-m", "proctor.watch.job"]
     with (
         boundary(HostError, "cannot start a process"),
         log.open("ab") as file,
         subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=file, stderr=file, start_new_session=True
+            words,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
         ) as process,
     ):
         assert process.stdin is not None  # noqa: S101
         try:
             with suppress(BrokenPipeError):  # it is gone, and its status says why
                 process.stdin.write(encode(work) + b"\n")
-                process.stdin.flush()
             ending = _wait(process, time.monotonic() + seconds, unwanted)
         finally:
             _end(process)
@@ -84,13 +87,12 @@ def carry_out(work: Work, seconds: float, unwanted: Callable[[], bool]) -> Worke
 
 
 def _wait(process: "subprocess.Popen[bytes]", end: float, unwanted: Callable[[], bool]) -> Ending:
-    moment = threading.Event()
     while process.poll() is None:
         if unwanted():
             return Ending.UNWANTED
         if time.monotonic() >= end:
             return Ending.LATE
-        moment.wait(MOMENT_SECONDS)
+        time.sleep(MOMENT_SECONDS)
     return Ending.DONE if process.returncode == 0 else Ending.FAILED
 
 
