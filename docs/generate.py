@@ -15,6 +15,7 @@ import msgspec
 import typer.main
 
 import proctor
+from proctor.axes.measure import Axes
 from proctor.benchmarks import TABLE, tasks_file
 from proctor.benchmarks.source import Declaration
 from proctor.benchmarks.suites import SUITES
@@ -102,6 +103,7 @@ def formats() -> Iterator[str]:
         ("What `proctor run A,B --json` prints", SuiteSummary),
         ("What `proctor perplexity --json` prints", Perplexity),
         ("What `proctor parity --json` prints", Parity),
+        ("axes.json, and what `proctor axes --json` prints", Axes),
         ("A row of what `proctor bench model --json` prints", Speed),
         ("What `proctor contract --json` prints, and --out writes", Contract),
         ("NAME.contract.toml, beside a tasks file", Declaration),

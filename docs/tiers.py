@@ -19,7 +19,8 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.sandbox import Enforcement
 from proctor.sandbox.choose import ORDER, open_sandbox
-from proctor.selftest import CLASSES, Findings, Landing, chosen_trials, run_all
+from proctor.selftest import Findings, Landing, run_all
+from proctor.trials import CLASSES, chosen_trials
 
 PAGE = Path(__file__).parent / "concepts" / "tiers.md"
 HEAD = "<!-- Written by docs/tiers.py from a real run. Run it again, do not change this file. -->\n"

@@ -7,8 +7,9 @@ import pytest
 from proctor.errors import InputError
 from proctor.languages import TABLE
 from proctor.sandbox import MIB
-from proctor.task import StdinCases, TestProgram
-from proctor.trials import CALLS, LIMITS, chosen_trials, corpus_folder, trials
+from proctor.task import StdinCases
+from proctor.task import TestProgram as InOneFile
+from proctor.trials import CALLS, LIMITS, WAYS, chosen_trials, corpus_folder, trials
 
 RIGHT = "def double(x):\n    return 2 * x\n"
 
@@ -48,6 +49,19 @@ def test_what_a_head_may_say(tmp_path: Path) -> None:
     assert first.denylist
 
 
+def test_in_other_ways_a_program_may_land_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "cpp" / "wrong_answer"
+    folder.mkdir(parents=True)
+    head = "// kinds: apart together text\n// text: passed\n"
+    (folder / "lies.cpp").write_text(head + "vector<int> doubled(vector<int> xs) { return xs; }\n")
+    found = {trial.kind: trial for trial in trials(tmp_path)}
+    assert [found[way].bucket for way in WAYS] == ["wrong_answer", "wrong_answer", "passed"]
+    tasks = [found[way].task() for way in WAYS]
+    assert {task.entry_point for task in tasks} == {"doubled"}
+    assert all(isinstance(task.tests, InOneFile) for task in tasks)
+    assert len({task.sha256 for task in tasks}) == len(WAYS)
+
+
 def test_parts_are_one_trial(tmp_path: Path) -> None:
     found = trials(
         corpus(tmp_path, passed__a_part_1=RIGHT, passed__a_part_2=RIGHT + "#", passed__b=RIGHT)
@@ -83,7 +97,7 @@ def test_programs_of_other_languages(tmp_path: Path) -> None:
     assert (first.name, first.language, first.topic) == ("go/early_exit/leaves", "go", "forging")
     assert first.limits.memory_bytes == 64 * MIB
     assert isinstance(first.task().tests, StdinCases)
-    assert isinstance(second.task().tests, TestProgram)
+    assert isinstance(second.task().tests, InOneFile)
     assert second.task().language == "go"
 
 

@@ -7,10 +7,11 @@ compile at once, and one that ran out of memory is tried once more alone, when n
 
 import hashlib
 import os
+import re
 import signal
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 
@@ -38,8 +39,12 @@ KEPT_BYTES = 256 * MIB
 KEPT_DIAGNOSTICS = MIB
 """How much is kept of what a compiler says; receipts keep less."""
 AT_ONCE = max(os.cpu_count() or 1, 1)
-KILLED = b"Killed signal terminated program"
-"""What the driver of a compiler says when the part that does the work was killed."""
+LIMITING = (signal.SIGKILL, signal.SIGXFSZ, signal.SIGXCPU)
+"""Signals by which a limit ends a compiler; any other is a fault of its own."""
+KILLED = re.compile(
+    rb"(?:Killed|File size limit exceeded|CPU time limit exceeded) signal terminated program"
+)
+"""What the driver of a compiler says when the part that does the work was ended by a limit."""
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +60,24 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
 
     execution: Execution
     """How the compiler ended; its standard error is the first of what it said."""
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """Files, and the commands that make others of them."""
+
+    files: Mapping[str, bytes]
+    steps: Sequence[Sequence[str]]
+    products: Sequence[str]
+    headers: tuple[str, ...] = ()
+    """What the first step begins by reading, which may have been compiled beforehand."""
+
+    def digest(self, toolchain: Toolchain) -> str:
+        """Return what tells apart recipes that a compiler could tell apart."""
+        parts = [toolchain.language.name, toolchain.version, self.steps, self.headers]
+        digest = hashlib.sha256(msgspec.json.encode(parts))
+        for name, content in sorted(self.files.items()):
+            digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()
 
 
 Outcome = Built | Refused
@@ -90,6 +113,10 @@ class Builder:
         A compiler that fails by a fault of its own is a SandboxError.
         """
         key = f"{digest(program, toolchain)} {limits}"  # who allows less must not fail others
+        return self.build_as(key, toolchain, compile_)
+
+    def build_as(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
+        """Do the same for whatever is known by a key: what has the same key is the same."""
         while True:
             try:
                 return self._build_once(key, toolchain, compile_)
@@ -163,6 +190,26 @@ def digest(program: Program, toolchain: Toolchain) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """Return files as they are sent into a box, and as a compiler's come out of it."""
+    index = [[name, len(content)] for name, content in files.items()]
+    return msgspec.json.encode(index) + b"\n" + b"".join(files.values())
+
+
+def unpack(packed: bytes) -> dict[str, bytes]:
+    """Return the files that a compiler left."""
+    end = packed.find(b"\n") + 1
+    try:
+        index = msgspec.json.decode(packed[:end], type=list[tuple[str, int]])
+    except msgspec.DecodeError as error:
+        raise SandboxError(f"a compiler left what is no file: {error}") from None
+    files = {}
+    for name, size in index:
+        files[name] = packed[end : end + size]
+        end += size
+    return files
+
+
 def outcome_of(toolchain: Toolchain, execution: Execution) -> Outcome:
     """Make sense of how a compiler ended."""
     if execution.ending == Exited(0):
@@ -171,13 +218,13 @@ def outcome_of(toolchain: Toolchain, execution: Execution) -> Outcome:
         return Built(files=files, execution=said)
     text = execution.stderr.decode("utf-8", "replace")
     name = toolchain.language.name
-    if any(crash in text for crash in toolchain.language.crashes):
+    if isinstance(execution.ending, Exited) and KILLED.search(execution.stderr):
+        execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
+    elif any(crash in text for crash in toolchain.language.crashes):
         raise SandboxError(f"the compiler of {name} failed: {text.strip()[:200]}")
     match execution.ending:
-        case Signalled(number) if number != signal.SIGKILL:
+        case Signalled(number) if number not in LIMITING:
             raise SandboxError(f"the compiler of {name} was ended by signal {number}")
-        case Exited() if KILLED in execution.stderr:
-            execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
     stderr = execution.stderr[:KEPT_DIAGNOSTICS]
     return Refused(
         execution=msgspec.structs.replace(execution, stdout=b"", stderr=stderr, compiled=False)

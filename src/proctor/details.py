@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.axes.measure import Axes, read_axes
 from proctor.failures import kind_of
 from proctor.journal import read_journal
 from proctor.receipt import Manifest
@@ -63,6 +64,8 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
     """Samples whose verdict is that of an identical program."""
     cpu_seconds: float
     """Processor time of all programs that were run."""
+    axes: Axes | None = None
+    """What `proctor axes` found, all but single samples; None if nobody asked since."""
     schema: int = 1
 
 
@@ -100,7 +103,16 @@ def look_closer(run_dir: Path, *, seed: int = 0) -> Details:
         retried=retried,
         reused=reused,
         cpu_seconds=round(seconds, 3),
+        axes=_axes(run_dir, limits.total()),
     )
+
+
+def _axes(run_dir: Path, receipts: int) -> Axes | None:
+    """Return a run's axes, unless it has gone on since they were measured."""
+    axes = read_axes(run_dir)
+    if axes is None or axes.samples != receipts:
+        return None
+    return msgspec.structs.replace(axes, details=())
 
 
 def _keep_slowest(slow: dict[str, Slow], one: Looked) -> None:

@@ -59,6 +59,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """What its runtime says on standard error when memory runs out."""
     crashes: Sequence[str] = ()
     """What its compiler says when it fails by a fault of its own."""
+    packages: Sequence[str] = ()
+    """Python packages of ours that its programs may import, if they are in Python."""
     self_test: str
     """A program that reads a number and prints its double."""
     probe: str = ""
@@ -138,6 +140,8 @@ TABLE = {
             title="C++",
             suffix=".cpp",
             compile=("{g++}", "-std=c++17", "-O2", "-pipe", "-o", "main", "main.cpp"),
+            # as the harnesses of benchmarks do: most of the time goes into headers, not into running
+            compile_tests=("{g++}", "-std=c++17", "-O0", "-pipe", "-o", "main", "main.cpp"),
             products=("main",),
             run=("./main",),
             commands=("g++",),
@@ -306,6 +310,24 @@ TABLE = {
     )
 }
 
+PARSER = "cpp-parser"
+TOOLS = {
+    PARSER: Language(
+        name=PARSER,
+        title="libclang",
+        suffix=".py",
+        run=("{python}", "main.py"),
+        commands=("python",),
+        shows=GCC,
+        packages=("libclang",),
+        version=("{python}", "--version"),
+        environment={"PYTHONPATH": "/packages"},
+        self_test="import clang.cindex\nclang.cindex.Index.create()\nprint(2 * int(input()))\n",
+        install="pip install 'proctor[cpp]'",
+    )
+}
+"""Programs of our own that read what is hostile: they live in boxes as candidates do."""
+
 
 @cache
 def others() -> Plugged[Language]:
@@ -321,6 +343,8 @@ def known() -> Mapping[str, Language]:
 
 def named(name: str) -> Language:
     """Return a language by its name."""
+    if name in TOOLS:
+        return TOOLS[name]
     languages = known()
     if name not in languages:
         raise InputError(f"language {name[:40]!r}: {unknown(name)}")

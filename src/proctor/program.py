@@ -85,6 +85,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Program:
     """Make the program that extracted code stands for, with `preamble` in front of it."""
     source = extraction.code
+    if task.context is not None:
+        return Program(source=task.context.filled(source), language=task.language)
     if task.language != "python":
         source = task.prompt + source if extraction.continues else _with_imports(task, source)
         return _foreign(task, source)
@@ -111,6 +113,8 @@ def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") 
     A prompt that is no code, as MBPP's sentences and all of those to programs that read
     standard input, is never part of a program.
     """
+    if task.context is not None:
+        return Program(source=task.context.filled(text), language=task.language)
     source = text if whole or not _is_code_prompt(task, text) else task.prompt + text
     if task.language != "python":
         return _foreign(task, source)

@@ -17,6 +17,7 @@ from typing import Literal
 
 import msgspec
 
+from proctor.context import MARK
 from proctor.errors import InputError
 from proctor.extraction import scanner
 from proctor.languages import named
@@ -31,6 +32,7 @@ CODE_STOPS = ("\nclass ", "\ndef ", "\n@", "\nif ", "\nprint(", "\nassert ", "\n
 """Where a base model that goes on with a function has left it."""
 
 ANSWER = "Answer with the whole {what}, with its imports, in one ```{tag} block."
+AT_HOLE = f"code that belongs at {MARK}, and nothing of what stands around it"
 STRATEGIES: dict[Strategy, str] = {
     "standard": ANSWER,
     "few-shot": ANSWER,
@@ -115,6 +117,8 @@ def _question(task: Task, strategy: Strategy, shown: Shown) -> str:
         return f"{quoted}\n\n{how.format(what='code', tag=task.language)}"
     about = _about_tests(task, shown)
     question = "\n\n".join(filter(None, [task.prompt.strip(), about]))
+    if task.context is not None:
+        return f"{question}\n\n{how.format(what=AT_HOLE, tag=task.language)}"
     return f"{question}\n\n{how.format(what='code', tag=task.language)}"
 
 

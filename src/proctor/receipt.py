@@ -21,6 +21,7 @@ from proctor.verdict import Bucket, Outcome, TestResult, Verdict, decide, outcom
 MAX_OUTPUT = 8 * KIB
 MAX_LABELS, MAX_LABEL = 20, 80
 SCHEMA = 1
+NOTES = frozenset({"asked", "unguarded", "not_linked"})
 CIRCUMSTANCES = ("created", "host", "source")
 """Fields of a manifest that say when and where, not what."""
 
@@ -44,7 +45,10 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     judged: str
     """`apart`, or `together` with the tests in one process."""
     notes: Sequence[str] = ()
-    """`asked`: the verdict rests on what objects of the candidate said of themselves."""
+    """`asked`: the verdict rests on what objects of the candidate said of themselves.
+
+    `not_linked`: its translation unit compiled, but no program could be made of it.
+    """
     sandbox: str
     isolated: bool
     clock: str
@@ -127,7 +131,7 @@ def receipt_of(
         groups=groups_of(task, verdict),
         labels=labels_of(task),
         judged=judgement.judged,
-        notes=sorted(judgement.findings.notes & {"asked", "unguarded"}),
+        notes=sorted(judgement.findings.notes & NOTES),
         sandbox=enforcement.tier,
         isolated=enforcement.isolated,
         clock=judgement.findings.clock,

@@ -122,6 +122,22 @@ def estimate(tallies: Iterable[Tally], k: int, *, seed: int = 0) -> Estimate:
     )
 
 
+def mean(values: Mapping[str, Sequence[float]], *, unscored: int, seed: int = 0) -> Estimate:
+    """Return the mean over tasks of what its samples have, from 0 to 1, and its interval."""
+    means = [fmean(of_task) for of_task in values.values() if of_task]
+    interval, method = _interval(means, single=False, seed=seed)
+    return Estimate(
+        value=fmean(means) if means else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        tasks=len(means),
+        samples=sum(map(len, values.values())),
+        unscored=unscored,
+        left_out=len(values) - len(means),
+        method=method,
+    )
+
+
 def _interval(values: Sequence[float], *, single: bool, seed: int) -> tuple[Interval | None, str]:
     """Choose the interval of a mean over tasks.
 

@@ -90,6 +90,11 @@ def server_of(provider: str, settings: Settings) -> tuple[str | None, str | None
     )
 
 
+def told(variable: str) -> str | None:
+    """Return what a variable of the environment says that users of other tools set."""
+    return os.environ.get(variable) or None
+
+
 def default_workers() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

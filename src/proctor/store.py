@@ -23,11 +23,12 @@ from proctor.journal import Journal, writing
 from proctor.lines import brief, encode, explain, read_whole
 from proctor.receipt import SCHEMA, Manifest
 
-MANIFEST, COMPLETIONS, RECEIPTS, REPORT = (
+MANIFEST, COMPLETIONS, RECEIPTS, REPORT, AXES = (
     "manifest.json",
     "completions.jsonl",
     "receipts.jsonl",
     "report.json",
+    "axes.json",
 )
 BESIDE = ".new"
 
@@ -138,7 +139,7 @@ class RunDirectory:
                 raise InputError(
                     f"--fresh: {self.path} holds files but no run, so it is left alone"
                 ) from None
-        for name in (REPORT, RECEIPTS, COMPLETIONS):
+        for name in (AXES, REPORT, RECEIPTS, COMPLETIONS):
             (self.path / name).unlink(missing_ok=True)
         write_whole(self.path / MANIFEST, pretty(manifest))
         return manifest

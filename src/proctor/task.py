@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from proctor.context import Context
 from proctor.sandbox import Limits
 from proctor.verdict import Bucket
 
@@ -140,6 +141,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     metadata: Metadata = Metadata()
     canonical_solution: str | None = None
     wrong_solutions: Sequence[WrongSolution] = ()
+    context: Context | None = None
+    """The repository that its answer becomes part of."""
     limits: Limits = Limits()
 
     @cached_property

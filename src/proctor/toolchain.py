@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -81,7 +82,7 @@ def find(name: str) -> Toolchain:
     language = named(name)
     commands = {}
     for command in language.commands:
-        path = shutil.which(command)
+        path = sys.executable if command == "python" else shutil.which(command)
         if path is None:
             raise SandboxError(f"{name}: there is no {command} here; {language.install}")
         commands[command] = path

@@ -1,8 +1,9 @@
 """The hostile corpus: programs that each must land in the bucket their folder is named after.
 
 Folders: a language, in it a bucket. A program in Python answers one question, `double(x)`, and one
-in another language `twice(x)`; as a program of its own it reads a number and prints its double. Its
-first lines, comments of its language, may say
+in another language `twice(x)`; as a program of its own it reads a number and prints its double. In
+C++ it may answer `doubled(xs)` instead, to be judged in every way that there is (`WAYS`). Its first
+lines, comments of its language, may say
 
     # kinds: all stdin       the kinds of tests it is run under; `all` are the four kinds of calls
     # class: reading         what it is about, see CLASSES
@@ -10,6 +11,8 @@ first lines, comments of its language, may say
     # seconds: 0.5           how much time it has
     # memory: 1024           how much memory it has, in MiB
     # denylist               the task refuses some imports
+    // text: passed          under that kind of tests it lands in another bucket: SECURITY.md lists
+                             what passes so
 
 Files `name.1.py`, `name.2.py` are run one after the other in the same box: what the first leaves
 behind is what the second looks for. Whatever a program tries to leave on the host has the mark of
@@ -103,7 +106,20 @@ PROGRAMS = {
     ),
 }
 """Test code of other languages, which shares a process with what it tests."""
-SHARING = ("unittest", "program")
+_DECLARED = "#include <vector>\nusing namespace std;\nvector<int> doubled(vector<int> xs) {\n"
+_DOUBLED = (
+    "#include <assert.h>\nint main() {\n    {}\n"
+    "    assert(doubled({1, 2}) == vector<int>({2, 4}));\n    vector<int> many(100, 21);\n"
+    "    assert(doubled(many) == vector<int>(100, 42));\n"
+    "    assert((doubled({-3}) == vector<int>{-6}));\n}\n"
+)
+WAYS = {
+    "apart": (_DECLARED, _DOUBLED),
+    "together": (_DECLARED, _DOUBLED.replace("{}", "try { (void)0; } catch (...) {}", 1)),
+    "text": ("", _DOUBLED),
+}
+"""How C++ is judged → a prompt and tests that are judged so: see `judge/parts.py`."""
+SHARING = ("unittest", "program", "together", "text")
 """Kinds whose tests are in one process with the candidate."""
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=2.0, memory_bytes=256 * MIB)
 SOLUTION = "def double(x):\n    return x + x\n"
@@ -129,6 +145,16 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def task(self) -> Task:
         """Return the task that its programs are answers to."""
+        if self.kind in WAYS:
+            prompt, code = WAYS[self.kind]
+            return Task(
+                task_id=f"corpus/{self.kind}",
+                language=self.language,
+                prompt=prompt,
+                entry_point="doubled",
+                tests=TestProgram(code=code),
+                limits=self.limits,
+            )
         python = self.language == "python"
         return Task(
             task_id=f"corpus/{self.kind}",
@@ -204,7 +230,7 @@ def _trials_of(name: Path, paths: Sequence[Path], language: str) -> Iterator[Tri
             language=language,
             kind=kind,
             topic=(_said(head, "class") or [default])[0],
-            bucket=Bucket(name.parent.name),
+            bucket=Bucket((_said(head, kind) or [name.parent.name])[0]),
             sources=sources,
             tiers=_said(head, "tiers"),
             limits=_limits(head),

@@ -57,6 +57,7 @@ def test_a_published_benchmark(data: Path, name: str) -> None:
 def test_the_table_says_what_is_published() -> None:
     assert {name: source.tasks for name, source in TABLE.items()} == {
         "basics": 54,
+        "cpp-context": 28,
         "humaneval": 164,
         "mbpp": 974,
         "mbpp-sanitized": 427,
@@ -169,7 +170,7 @@ def test_nobody_knows_it(alone: Path) -> None:
         f"humanevil: no such benchmark or tasks file; known are {', '.join(TABLE)}"
     )
     assert refused("x" * 5000).startswith("cannot read xxx")
-    assert refused(alone) == f"cannot read {alone}: it is a folder"
+    assert refused(alone) == f"{alone}: no tasks.toml in it, nor in a folder below it"
 
 
 def test_a_tasks_file_needs_no_data(alone: Path, jsonl: Write) -> None:

@@ -32,6 +32,7 @@ COMMANDS = [
     "selftest",
     "perplexity",
     "parity",
+    "axes",
     "bench",
     "keys",
 ]

@@ -218,7 +218,7 @@ def test_rows_of_tasks(refused: Callable[..., Any], case: str) -> None:
 KNOWN = "known are "
 OTHERS: dict[str, tuple[str, str]] = {
     "no tasks": ("score no.jsonl --completions s.jsonl", "no.jsonl: no such benchmark or tasks file; known are …"),
-    "a folder of tasks": ("score folder --completions s.jsonl", "cannot read folder: it is a folder"),
+    "a folder of tasks": ("score folder --completions s.jsonl", "folder: no tasks.toml in it, nor in a folder below it"),
     "a pipe of tasks": ("score pipe --completions s.jsonl", "cannot read pipe: it must be a file, which can be read twice"),
     "empty tasks": ("score empty --completions s.jsonl", "empty: there are no tasks in it"),
     "no data": ("score mbpp --completions s.jsonl --data no.jsonl", "cannot read no.jsonl: No such file or directory"),

@@ -52,6 +52,16 @@ def test_a_client_that_goes_frees_its_worker(server: Running) -> None:
     server.wait_for(lambda: any(line.get("gone") for line in server.log()))
 
 
+def test_a_client_that_has_asked_for_more_meanwhile_frees_its_worker_too(server: Running) -> None:
+    with server.connect() as connection:
+        body = json.dumps(ENDLESS).encode()
+        head = "POST /v1/execute HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        one = f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+        connection.sendall(one * 3)
+        server.wait_for(lambda: busy(server) == 1)
+    server.wait_for(lambda: busy(server) == 0)
+
+
 def test_a_client_that_goes_leaves_no_place_in_the_queue(server: Running) -> None:
     calls = [
         in_background(

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.benchmarks.parquet import read_parquet
+from proctor.benchmarks.repositories import read_folders
 from proctor.elements import BOM
 from proctor.errors import InputError
 from proctor.lines import Line, read_lines, read_whole
@@ -26,6 +27,9 @@ def read_all(paths: Sequence[Path]) -> Iterator[Line]:
 
 def read_rows(path: Path) -> Iterator[Line]:
     """Yield the rows of a file, each where it stands."""
+    if path.is_dir():
+        yield from read_folders(path)
+        return
     if path.suffix == ".parquet":
         yield from read_parquet(path)
         return

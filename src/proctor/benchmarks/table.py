@@ -37,6 +37,14 @@ TABLE = {
             ),
         ),
         Source(
+            name="cpp-context",
+            summary="28 functions of three C++ libraries, each in its place; needs no download",
+            tasks=28,
+            file="cpp_context",
+            licence="MIT",
+            read=tasks_file.read,
+        ),
+        Source(
             name="humaneval",
             summary="164 hand-written functions to complete (Chen et al. 2021)",
             tasks=164,

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.benchmarks.repositories import ContextRow, as_context
 from proctor.errors import InputError
 from proctor.extraction.syntax import bound_names, parse
 from proctor.judge.checker import trouble_with
@@ -46,6 +47,7 @@ class Row(msgspec.Struct, kw_only=True):
     metadata: Metadata = Metadata()
     canonical_solution: str | None = None
     wrong_solutions: list[WrongSolution] = []
+    context: ContextRow | None = None
     schema: int = 1
 
 
@@ -67,6 +69,10 @@ def as_task(row: Row) -> Task:
     if trouble is not None:
         raise Unusable(trouble)
     seconds = row.metadata.timeout_s
+    try:
+        context = None if row.context is None else as_context(row.context)
+    except ValueError as error:
+        raise Unusable(str(error)) from None
     return Task(
         task_id=row.task_id,
         prompt=row.prompt,
@@ -77,6 +83,7 @@ def as_task(row: Row) -> Task:
         metadata=row.metadata,
         canonical_solution=row.canonical_solution,
         wrong_solutions=row.wrong_solutions,
+        context=context,
         limits=Limits() if seconds is None else Limits().with_seconds(seconds),
     )
 
@@ -92,6 +99,10 @@ def _trouble(row: Row) -> str | None:
         return f"schema is {row.schema}; this version knows 1"
     if row.language not in known():
         return f"language is {brief(row.language)}; {unknown(row.language)}"
+    if row.context is not None and (
+        row.language != "cpp" or not isinstance(row.tests, TestProgram)
+    ):
+        return "context is for tasks in cpp whose tests.kind is 'program'"
     if row.language != "python":
         return _bad_wrong_solution(row.wrong_solutions) or _bad_foreign_tests(row)
     if row.entry_point is not None and not is_expression(row.entry_point):

@@ -12,11 +12,13 @@ from proctor.cli import options as o
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Bar
 from proctor.errors import InputError
+from proctor.journal import read_journal
 from proctor.receipt import Manifest
 from proctor.sandbox import Sandbox
 from proctor.settings import Settings
+from proctor.store import RECEIPTS
 from proctor.task import Benchmark
-from proctor.verify import Verified, chosen, same_benchmark, verify
+from proctor.verify import Verified, Was, chosen, same_benchmark, verify
 
 
 def judge_again(
@@ -33,13 +35,7 @@ def judge_again(
 ) -> Verified:
     """Choose samples, load what they were judged by, judge them again."""
     before = chosen(run, manifest, share, seed)
-    folder = None if settings.data is None else Path(settings.data)
-    name, place = source_of(manifest, data)
-    benchmark = same_benchmark(
-        lambda change: load(name, place, folder, None, change),
-        manifest.limits,
-        next(iter(before.values())),
-    )
+    benchmark = _same(manifest, next(iter(before.values())), data, settings)
     options = o.grading(
         workers=workers,
         benchmark=benchmark,
@@ -74,6 +70,22 @@ def judge_again(
     finally:
         interrupt.restore()
         sandbox.close()
+
+
+def benchmark_of(run: Path, manifest: Manifest, data: Path | None, settings: Settings) -> Benchmark:
+    """Load what a run was judged by."""
+    first = next(read_journal(run / RECEIPTS, Was), None)
+    if first is None:
+        raise InputError(f"{run}: there is no receipt in it")
+    return _same(manifest, first, data, settings)
+
+
+def _same(manifest: Manifest, was: Was, data: Path | None, settings: Settings) -> Benchmark:
+    folder = None if settings.data is None else Path(settings.data)
+    name, place = source_of(manifest, data)
+    return same_benchmark(
+        lambda change: load(name, place, folder, None, change), manifest.limits, was
+    )
 
 
 def source_of(manifest: Manifest, data: Path | None) -> tuple[str, Path | None]:

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from proctor.cli import INTERRUPTED, complain
+from proctor.cli.axes import axes
 from proctor.cli.bench import bench
 from proctor.cli.benchmarks import benchmarks
 from proctor.cli.compare import compare
@@ -100,6 +101,7 @@ app.command("doctor")(doctor)
 app.command("selftest")(selftest)
 app.command("perplexity")(perplexity)
 app.command("parity")(parity)
+app.command("axes")(axes)
 app.add_typer(bench, name="bench")
 app.add_typer(keys, name="keys")
 

@@ -1,6 +1,5 @@
 """What `evalplus.evaluate` takes and leaves: its data, the place of its results, its figures."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import msgspec
 from proctor.errors import InputError
 from proctor.lines import explain, read_whole
 from proctor.score import default_ks, pass_at_k
+from proctor.settings import told
 from proctor.task import ReferenceCases, Task
 
 BENCHMARKS = {"humaneval": "humaneval+", "mbpp": "mbpp+"}
@@ -37,7 +37,7 @@ def data_of(dataset: str, data: Path | None, *, variant: str, version: str) -> P
     """Return where the data are if somebody said so; a variant is a file that has to be named."""
     if dataset not in BENCHMARKS:
         raise InputError(f"--dataset {dataset}: must be one of {', '.join(BENCHMARKS)}")
-    named = os.environ.get(OVERRIDES[dataset])
+    named = told(OVERRIDES[dataset])
     path = data or (Path(named) if named else None)
     if path is not None:
         return path

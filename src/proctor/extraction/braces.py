@@ -49,6 +49,8 @@ def find(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
     """Find the code in a normalised answer that is neither empty nor too long."""
     text, finished = markdown.answer_of(text)
     entry = None if isinstance(task.tests, StdinCases) else task.entry_point or entry_of(task)
+    if task.context is not None and task.entry_point:
+        entry = task.entry_point.rpartition("::")[2]
     blocks = [block for block in _blocks(text, task, truncated=truncated) if block.code.strip()]
     for block in _ordered(blocks, task, entry):
         cut = truncated and not block.closed
@@ -103,6 +105,10 @@ def _defines(code: str, entry: str) -> bool:
 def _read(block: Block, task: Task, entry: str | None, *, truncated: bool) -> Extraction | None:
     """Read a block as a program of its own or as the rest of the prompt."""
     code, language = block.code, task.language
+    if task.context is not None:
+        cut = truncated and scanner.depth_after(code, language) > 0
+        prose = block.kind == "whole" and not _CODE.search(code)
+        return None if cut or prose else Extraction(code=f"{code.rstrip()}\n", rule=block.kind)
     if entry is None or language not in scanner.LANGUAGES:
         plain = block.kind == "whole" and language in scanner.LANGUAGES
         if truncated or (plain and not _CODE.search(code)):

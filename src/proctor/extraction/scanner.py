@@ -66,6 +66,15 @@ def visible(text: str, language: str) -> str:
     return _TOKENS[language].sub(lambda token: token["brace"] or " ", text)
 
 
+def masked(text: str, language: str) -> str:
+    """Return a text of the same length and lines without its comments and strings."""
+
+    def blank(token: re.Match[str]) -> str:
+        return token["brace"] or re.sub(r"[^\n]", " ", token[0])
+
+    return _TOKENS[language].sub(blank, text)
+
+
 def depth_after(text: str, language: str) -> int:
     """Return how many braces a text leaves open; less than none if it closes more."""
     depth = 0

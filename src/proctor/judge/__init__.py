@@ -5,6 +5,7 @@ judge → stdin, calls   the supervisor compares what the candidate answers
       → code           test code: compared here where it is plain, else run by an examiner,
                        and together with the candidate only where it cannot be run apart
       → unit, native   test files that share a process with the candidate
+      → parts          test programs in C++, apart where their values can cross
 """
 
 import msgspec
@@ -17,6 +18,7 @@ from proctor.judge.code import CodeJudge
 from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
 from proctor.judge.hearing import Value
+from proctor.judge.parts import PartsJudge
 from proctor.judge.reduce import Case
 from proctor.judge.reference import ReferenceJudge
 from proctor.judge.supervisor import Findings
@@ -81,6 +83,7 @@ class Judge:
             early_stop=self._rules.early_stop,
             one_at_a_time=self._rules.one_at_a_time,
         )
+        self._parts = PartsJudge(sandbox)
         self._unit = UnitJudge(sandbox, early_stop=self._rules.early_stop)
         self._reference = ReferenceJudge(
             sandbox,
@@ -145,6 +148,11 @@ class Judge:
             case UnitTests():
                 unit = self._unit.judge(task, program)
                 return Judgement(verdict=unit.verdict, judged="together", findings=unit.findings)
+            case TestProgram() as tests if task.language == "cpp" and task.context is None:
+                found = self._parts.judge(task, tests, program)
+                return Judgement(
+                    verdict=found.verdict, judged=found.judged, findings=found.findings
+                )
             case TestProgram() as tests:
                 findings = native.run_tests(self._sandbox, task, tests, program)
                 verdict = decide(findings.tests, timeout_is_final=True)

@@ -65,4 +65,5 @@ class References:
         if not isinstance(verdict, Failed) or verdict.bucket not in TELLING:
             return None
         detail = f": {verdict.detail}" if verdict.detail else ""
-        return f"canonical_solution fails the task's own tests ({verdict.bucket}{detail})"
+        broken = "context_broken: " if task.context else ""
+        return f"{broken}canonical_solution fails the task's own tests ({verdict.bucket}{detail})"

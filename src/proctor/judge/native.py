@@ -10,6 +10,7 @@ import secrets
 
 import msgspec
 
+from proctor.judge import repository
 from proctor.judge.examination import UnfitError
 from proctor.judge.imports import arranged
 from proctor.judge.stdin import failure
@@ -27,10 +28,17 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     if frame is None:
         raise UnfitError(f"there is no way to run test programs in {task.language}")
     words = _words(task, program)
-    front = _front(task.language, tests, program.source)
-    woven = weave(tests.code, task.language, words, front.count("\n") + 1)
+    apart = task.context is not None  # the candidate is a unit of its own
+    front = "" if apart else _front(task.language, tests, program.source)
+    line = front.count("\n") + 1
+    woven = weave(tests.code, frame, words, line, language=task.language)
     if woven is None:
         raise UnfitError("there is no test function in the test code")
+    if task.context is not None:
+        ran = repository.run(sandbox, task.context, program, woven.code, task.limits)
+        if isinstance(ran, Gone):
+            return Findings(tests=[ran.result(0)], clock=sandbox.enforcement().clock)
+        return _heard(sandbox, task, ran, words, woven.functions)
     trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
     if trick is not None:
         gone = Gone(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
@@ -45,14 +53,23 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         execution = runs.run(b"", task.limits.output_bytes)
     finally:
         runs.close()
-    end = _end(execution, frame, words, woven.functions, task.language)
+    return _heard(sandbox, task, execution, words, woven.functions)
+
+
+def _heard(
+    sandbox: Sandbox, task: Task, execution: Execution, words: Words, functions: int
+) -> Findings:
+    """Make sense of how a program with tests in it went."""
+    end = _end(execution, FRAMES[task.language], words, functions, task.language)
     seconds = round(execution.usage.wall_seconds, 6)
     if end is None:
         test = TestResult(index=0, passed=True, seconds=seconds)
     else:
         test = msgspec.structs.replace(end.result(0), seconds=seconds)
     shown = _without(execution, words)
-    return Findings(tests=[test], executions=[shown], clock=sandbox.enforcement().clock)
+    notes = frozenset(["not_linked"] if task.context and not execution.compiled else [])
+    clock = sandbox.enforcement().clock
+    return Findings(tests=[test], executions=[shown], clock=clock, notes=notes)
 
 
 SECRET = secrets.token_bytes(32)

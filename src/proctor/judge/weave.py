@@ -67,7 +67,12 @@ _MAIN = r"\bint\s+main\s*\([^)]*\)\s*\{"
 
 FRAMES = {
     "c": Frame(heads=_MAIN, before=_C_FAMILY, closing='fflush(0); dprintf(1, "\\n@YES@\\n");'),
-    "cpp": Frame(heads=_MAIN, before=_C_FAMILY, closing='fflush(0); dprintf(1, "\\n@YES@\\n");'),
+    "cpp": Frame(
+        heads=_MAIN,
+        before=_C_FAMILY,
+        closing='fflush(0); dprintf(1, "\\n@YES@\\n");',
+        own_tests=_MAIN,
+    ),
     "java": Frame(
         heads=r"\bpublic\s+static\s+void\s+main\s*\([^)]*\)\s*(?:throws\s+[\w.,\s]+?)?\s*\{",
         opening="try {",
@@ -115,9 +120,10 @@ class Woven(msgspec.Struct, frozen=True, kw_only=True):
     """How many have to say that they came to their end."""
 
 
-def weave(code: str, language: str, words: Words, line: int) -> Woven | None:
+def weave(
+    code: str, frame: Frame, words: Words, line: int, *, language: str = "cpp"
+) -> Woven | None:
     """Make test code tell how it went; None if there is no test function in it."""
-    frame = FRAMES[language]
 
     def said(text: str) -> str:
         text = text.replace("@YES@", words.yes).replace("@NO@", words.no)

@@ -7,7 +7,8 @@ import msgspec
 
 from proctor.details import Details
 from proctor.report import text
-from proctor.report.sections import Section, sections
+from proctor.report.section import Section
+from proctor.report.sections import sections
 from proctor.report.text import safe
 from proctor.summary import Summary
 
@@ -19,7 +20,7 @@ WIDEST = 60
 def render(summary: Summary, details: Details) -> str:
     """Return a summary and what stands behind it as text."""
     rest = [one for one in sections(summary, details) if one.title not in IN_SUMMARY]
-    return text.render(summary) + "".join(f"{line}\n" for one in rest for line in _lines(one))
+    return text.render(summary) + "".join(f"{line}\n" for one in rest for line in lines(one))
 
 
 def record(summary: Summary, details: Details) -> dict[str, Any]:
@@ -32,7 +33,8 @@ def _is_usual(row: Sequence[str]) -> bool:
     return row[0].startswith("wall: ") and row[1] != "not enforced"
 
 
-def _lines(section: Section) -> Iterator[str]:
+def lines(section: Section) -> Iterator[str]:
+    """Yield a table with its title for the terminal."""
     yield ""
     yield f"  {section.title}"
     rows = [[safe(cell) for cell in row] for row in section.rows if not _is_usual(row)]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from html import escape
 
 from proctor.details import Details
-from proctor.report.sections import Section, sections
+from proctor.report.section import Section
+from proctor.report.sections import sections
 from proctor.report.text import safe
 from proctor.summary import Summary, reasons
 from proctor.verdict import OUTCOMES, Bucket

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proctor.details import Details
-from proctor.report.sections import Section, sections
+from proctor.report.section import Section
+from proctor.report.sections import sections
 from proctor.report.text import safe
 from proctor.summary import Summary, reasons
 

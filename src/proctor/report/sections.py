@@ -1,23 +1,14 @@
 """A report as titles and tables: what every format shows, each in its own way."""
 
-from collections.abc import Iterator, Sequence
-
-import msgspec
+from collections.abc import Iterator
 
 from proctor.details import Details
+from proctor.report import axes
+from proctor.report.section import Section, figures
 from proctor.report.text import percent
 from proctor.sandbox import GIB, KIB, MIB, Limits
-from proctor.score import Estimate
 from proctor.summary import Summary
 from proctor.verdict import OUTCOMES, Bucket
-
-
-class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """A table with a title. Its texts are as hostile as models are: a format escapes them."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def sections(summary: Summary, details: Details) -> list[Section]:
@@ -25,6 +16,7 @@ def sections(summary: Summary, details: Details) -> list[Section]:
     every = (
         _scores(summary),
         _outcomes(summary),
+        *(() if details.axes is None else axes.sections(details.axes)),
         _labels(details),
         _exceptions(details),
         _slowest(details),
@@ -39,21 +31,13 @@ def _scores(summary: Summary) -> Section:
     rows = []
     for k, figure in summary.pass_at_k.items():
         if not summary.groups:
-            rows.append((f"pass@{k}", *_figures(figure)))
+            rows.append((f"pass@{k}", *figures(figure)))
         for name, part in summary.groups.items():
-            rows.append((f"pass@{k} {name}", *_figures(part.pass_at_k[k])))
+            rows.append((f"pass@{k} {name}", *figures(part.pass_at_k[k])))
     for k, figure in summary.without_compile_resource.items():
-        rows.append((f"pass@{k} without compile_resource", *_figures(figure)))
+        rows.append((f"pass@{k} without compile_resource", *figures(figure)))
     columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
     return Section(title="Scores", columns=columns, rows=rows)
-
-
-def _figures(figure: Estimate) -> tuple[str, str, str, str, str]:
-    value = "none" if figure.value is None else f"{100 * figure.value:.1f} %"
-    interval = "none"
-    if figure.low is not None and figure.high is not None:
-        interval = f"{100 * figure.low:.1f} to {100 * figure.high:.1f}"
-    return value, interval, str(figure.tasks), str(figure.left_out), figure.method
 
 
 def _outcomes(summary: Summary) -> Section:

@@ -24,6 +24,7 @@ import msgspec
 if TYPE_CHECKING:
     from proctor.program import Program
     from proctor.sandbox.box import Exchanged
+    from proctor.sandbox.foreign import Foreign
     from proctor.sandbox.guest import Guest
     from proctor.sandbox.job import Job
 
@@ -200,6 +201,10 @@ class Sandbox(Protocol):
 
     def open(self, role: Role, limits: Limits) -> "Guest":
         """Start one process that speaks the border protocol in the given role."""
+        ...
+
+    def native(self, language: str) -> "Foreign":
+        """Return what compiles parts of programs and runs them with a border of their own."""
         ...
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> Session:

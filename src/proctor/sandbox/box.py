@@ -181,11 +181,13 @@ class Box:
         code: bytes = b"",
         stdin: bytes | None = None,
         how: Mapping[str, Any] | None = None,
+        beside: Sequence[int] = (),
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
-        """Fork a guest and return its outside; without standard input it gets a border.
+        """Fork a guest and return its outside; without a program it gets a border.
 
-        `how` is for programs of other languages than Python: see `foreign.py`.
+        `how` is for programs of other languages than Python: see `foreign.py`. It finds the
+        descriptors that are `beside` behind its own.
         """
         source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
         # whatever is a guest's own is sent as bytes, which the keeper wipes
@@ -197,7 +199,7 @@ class Box:
             for fd, mode in ((feed[0], 0o444), (writing[0], 0o222), (writing[1], 0o222)):
                 os.fchmod(fd, mode)  # so that a guest, who is another user, can open /dev/stdin
         ours, theirs = descriptors.socketpair() if program is None else (None, None)
-        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()])]
+        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()]), *beside]
         order: dict[str, Any] = {
             "role": role,
             "args_bytes": len(words),

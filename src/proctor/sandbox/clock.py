@@ -25,6 +25,9 @@ from proctor.sandbox.cgroup import hierarchy
 TICK = 0.1
 """How often processor time is looked at while an answer is outstanding."""
 BACKSTOP_FACTOR, BACKSTOP_SECONDS = 10, 30.0
+FRESH_SECONDS = 0.02
+"""A look that is no older than this is not taken anew for the next case: cases may take less than
+a look does. So much processor time of the cases before may count for it."""
 HEARING_SECONDS = 0.02
 """So much of the time until an answer is heard may be our own: many small ones add up to a lot."""
 
@@ -194,6 +197,7 @@ class Stopwatch:
         self._throttled = 0.0
         self._throttled_at_start = 0.0
         self._cpu_at_start = 0.0
+        self._looked: float | None = None
         self.exact = False
         """Whether load was really subtracted."""
 
@@ -217,6 +221,10 @@ class Stopwatch:
         self._lap = self.passed
         self._delay = self._throttled = self._heard_late = 0.0
         self._throttled_at_start = self._all_throttled()
+        now = time.monotonic()
+        if self._looked is not None and now - self._looked < FRESH_SECONDS:
+            return
+        self._looked = now
         load = self._look()
         if load is not None:
             self._delays, self._cpu_at_start = load.delays, load.cpu_seconds

@@ -24,6 +24,7 @@ from proctor.sandbox import Enforcement, Execution, Limits, Role, Runs
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.container import Image, command, look_into, note, profile, promise
 from proctor.sandbox.contents import Contents, bundle, look_at
+from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job
 from proctor.sandbox.place import Place
@@ -169,6 +170,10 @@ class Docker:
     def open(self, role: Role, limits: Limits) -> Guest:
         """Start one process that speaks the border protocol in the given role."""
         return self._under(limits).open(role, limits)
+
+    def native(self, language: str) -> Foreign:
+        """Say that there is no other language than Python here."""
+        return self._under(Limits()).native(language)
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""

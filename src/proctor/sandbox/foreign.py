@@ -3,14 +3,18 @@
 A language is tried once before it is offered: its self-test is compiled and run like any program.
 """
 
+import os
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.build import LIMITS, Builder, Built, Outcome, Refused, outcome_of
+from proctor import gcc
+from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
 from proctor.errors import SandboxError
+from proctor.languages import Language
 from proctor.program import Program
 from proctor.sandbox import (
     MIB,
@@ -22,10 +26,12 @@ from proctor.sandbox import (
     Signalled,
 )
 from proctor.sandbox.box import ENVIRONMENT, Box
-from proctor.sandbox.contents import Contents
+from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
+from proctor.sandbox.headers import Headers
 from proctor.sandbox.job import Job, in_folder
+from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
 from proctor.toolchain import Toolchain, find
 
@@ -35,6 +41,8 @@ NO_LIMIT = -1
 NEARLY = 15 / 16
 """A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
+COMPILING = msgspec.structs.replace(LIMITS, output_bytes=256 * MIB)
+"""Headers that were compiled are as large as that."""
 
 
 class Foreign:
@@ -45,6 +53,7 @@ class Foreign:
         self._make = make
         self._idle = idle
         self._builder = Builder()
+        self._headers = Headers(self._compile)
         self._pools: dict[tuple[str, bool, int], Pool] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
@@ -119,6 +128,59 @@ class Foreign:
 
         return self._builder.build(program, toolchain, compile_, limits)
 
+    def make(self, toolchain: Toolchain, recipe: Recipe) -> Outcome:
+        """Follow a recipe, or find what came of it before."""
+
+        def compile_() -> Execution:
+            check()
+            headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
+            try:
+                return self._compile(toolchain, recipe, headers)
+            finally:
+                if headers is not None:
+                    os.close(headers)
+
+        return self._builder.build_as(recipe.digest(toolchain), toolchain, compile_)
+
+    def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
+        """Follow a recipe with compiled headers, if there are any."""
+        nothing = Program(source="", language=toolchain.language.name)
+        how = _how(toolchain, nothing, (), COMPILING)
+        how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
+        how["limits"]["address_bytes"] = None
+        beside: Sequence[int] = ()
+        if headers is not None:
+            how["beside"] = f"{gcc.HEADER}.gch"
+            how["steps"] = gcc.with_headers(recipe.steps)
+            beside = (headers,)
+        pool = self._pool(toolchain, loopback=False)
+        box = pool.take()
+        try:
+            code = pack(recipe.files)
+            return _done(
+                box.start("build", COMPILING, program=nothing, code=code, how=how, beside=beside)
+            )
+        finally:
+            pool.give_back(box)
+
+    def start(
+        self, toolchain: Toolchain, files: Mapping[str, bytes], argv: Sequence[str], limits: Limits
+    ) -> Guest:
+        """Start a program that has a border at descriptor 3, in a folder with nothing but files."""
+        check()
+        nothing = Program(source="", language=toolchain.language.name)
+        how = _how(toolchain, nothing, (), limits)
+        how |= {"file": "", "argv": list(argv), "beside": "border"}
+        pool = self._pool(toolchain, loopback=limits.loopback)
+        box = pool.take()
+        try:
+            return box.start(
+                "foreign", limits, code=pack(files), how=how, finally_=lambda: pool.give_back(box)
+            )
+        except BaseException:
+            pool.give_back(box)
+            raise
+
     def run(
         self, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, files: bytes
     ) -> Execution:
@@ -137,7 +199,7 @@ class Foreign:
             if key not in self._pools:
                 contents = msgspec.structs.replace(
                     self._contents,
-                    packages=(),
+                    packages=self._packages(toolchain.language),
                     preload=(),
                     loopback=loopback,
                     shared_bytes=shared_bytes,
@@ -145,6 +207,10 @@ class Foreign:
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
+
+    def _packages(self, language: Language) -> Sequence[tuple[str, str]]:
+        """Return what of our own packages is shown."""
+        return entries(language.packages, look_at(sys.executable).sites)
 
     def idle(self) -> int:
         """Return how many boxes are warm and wait."""
@@ -154,6 +220,7 @@ class Foreign:
         """End all boxes that are not in use."""
         for pool in self._pools.values():
             pool.close()
+        self._headers.close()
 
 
 class ForeignRuns:
@@ -198,6 +265,7 @@ def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> 
 
 def _compile_in(box: Box, toolchain: Toolchain, program: Program, limits: Limits) -> Execution:
     how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    how["steps"] = [how["argv"]]
     how["limits"]["address_bytes"] = None  # its end would say nothing about memory
     return _done(box.start("build", limits, program=program, how=how))
 
@@ -213,8 +281,13 @@ def _run_in(
         files = b""
     guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
     execution = _done(guest)
-    used_up = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
-    if toolchain.language.address_space and used_up and isinstance(execution.ending, Signalled):
+    return used_up(execution, limits) if toolchain.language.address_space else execution
+
+
+def used_up(execution: Execution, limits: Limits) -> Execution:
+    """See whether a native program that was ended by a signal had no memory left."""
+    much = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
+    if much and isinstance(execution.ending, Signalled):
         # by then an allocation was refused, or the kernel would have said so
         return msgspec.structs.replace(execution, ending=OutOfMemory())
     return execution
@@ -242,6 +315,7 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "argv": toolchain.argv(words, main, memory),
         "environment": {**own, **scratch, **toolchain.environment(memory)},
         "products": list(language.products),
+        "beside": "",
         "limits": {
             "address_bytes": memory if language.address_space else None,
             "stack_bytes": stack,

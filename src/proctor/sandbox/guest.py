@@ -178,6 +178,11 @@ class Guest:
         return self._execution
 
     @property
+    def limits(self) -> Limits:
+        """What it may use."""
+        return self._limits
+
+    @property
     def stage(self) -> str:
         """How far it came: nothing, `R` (set up), `RC` (its program compiled, too)."""
         return str((self._ended or {}).get("stage", ""))

@@ -17,6 +17,7 @@ from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed
 from proctor.sandbox.box import Box, Exchanged
 from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
+from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import default_packages, entries, with_versions
@@ -151,6 +152,10 @@ class Portable:
         """Start one process that speaks the border protocol in the given role."""
         box = self._box()
         return box.start(role, limits, finally_=box.close)
+
+    def native(self, language: str) -> Foreign:
+        """Say that there is no other language than Python here."""
+        raise not_here("portable tier", language)
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""

@@ -202,6 +202,12 @@ class Warm:
         box = pool.take()
         return box.start(role, limits, finally_=lambda: pool.give_back(box))
 
+    def native(self, language: str) -> Foreign:
+        """Return what compiles parts of programs and runs them with a border of their own."""
+        foreign = self._other(language)
+        foreign.offer(language)
+        return foreign
+
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
         contents = msgspec.structs.replace(

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from proctor.errors import InputError, boundary
 from proctor.server.door import Door
@@ -33,6 +33,7 @@ class Connection(HttpToolsProtocol):
 
     app: Door
     _head_bytes = 0
+    _answering: RequestResponseCycle | None = None
     _head_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
 
@@ -48,6 +49,14 @@ class Connection(HttpToolsProtocol):
         """Stop watching."""
         self._stop_timers()
         super().connection_lost(exc)
+        answering = self._answering  # uvicorn tells only the last request that came
+        if answering is not None and not answering.response_complete:
+            answering.disconnected = True
+            answering.message_event.set()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
         """Read on; a head that goes on for too long is refused."""

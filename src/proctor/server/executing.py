@@ -41,6 +41,7 @@ async def executed(service: Service, caller: Caller, ask: Execute) -> Executed:
         raise Late from None
     ending = execution.ending
     service.metrics.executed(str(type(ending).__struct_config__.tag))
+    service.note(failed=isinstance(ending, SandboxFailed))
     if isinstance(ending, SandboxFailed):
         raise SandboxError(ending.reason)
     return _told(execution)

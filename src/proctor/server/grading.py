@@ -17,6 +17,7 @@ from proctor.server.keys import Caller
 from proctor.server.queue import Late
 from proctor.server.service import Service
 from proctor.task import Task
+from proctor.verdict import Bucket
 from proctor.wire import Grade, GradeOptions
 
 LANES_PER_WORKER = 2
@@ -72,6 +73,7 @@ async def grade_one(
         same=("grade", task.sha256, completion.sha256, plan.options),
     )
     service.metrics.graded(receipt)
+    service.note(failed=receipt.bucket is Bucket.HARNESS)
     return receipt if place == 0 else msgspec.structs.replace(receipt, sample=place)
 
 

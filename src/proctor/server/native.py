@@ -163,6 +163,9 @@ def _health(service: Service) -> list[Any]:
     async def readyz() -> Response[bytes]:
         if service.draining:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "draining", "the service ends", 1.0)
+        if not await service.ready():
+            said = "the sandbox fails again and again; proctor doctor may say why"
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "sandbox", said, 1.0)
         return json(m.Status(status="ready"))
 
     @get("/metrics")

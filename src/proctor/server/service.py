@@ -10,8 +10,9 @@ import msgspec
 
 from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.errors import InputError
+from proctor.program import Program
 from proctor.run import Grader, Options
-from proctor.sandbox import MIB, Sandbox
+from proctor.sandbox import MIB, Limits, Sandbox, SandboxFailed
 from proctor.sandbox.admission import SHARE, host_memory
 from proctor.server.keys import Key, Keys
 from proctor.server.metrics import Metrics
@@ -25,6 +26,10 @@ MOST_GRADERS = 16
 TASKS_BYTES = 64 * MIB
 """How much of tasks that came with requests is kept, in case they come again."""
 WAITING_PER_WORKER = 128
+MOST_FAILURES = 5
+"""How often in a row the sandbox may fail before the service takes itself for broken."""
+PROBE = Program(source="print(1)\n")
+PROBE_SECONDS = 5.0
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +75,7 @@ class Service:
         self.metrics = Metrics()
         self.held_bytes = 0
         """Of requests that are being answered."""
+        self._failures = 0
         self.draining = False
         """Whether the service is about to end and takes no more work."""
         self.most_memory_bytes = int(SHARE * host_memory() / workers)
@@ -154,6 +160,19 @@ class Service:
             while self._tasks_bytes > TASKS_BYTES and len(self._tasks) > 1:
                 self._tasks_bytes -= self._tasks.popitem(last=False)[1][1]
         return task
+
+    def note(self, *, failed: bool) -> None:
+        """Take note of whether the sandbox did its part."""
+        self._failures = self._failures + 1 if failed else 0
+
+    async def ready(self) -> bool:
+        """Say whether work can be done; a sandbox that failed again and again is tried first."""
+        if self._failures >= MOST_FAILURES:
+            execution = await self.gate.run(
+                lambda: self.sandbox.run(PROBE, Limits()), wait_seconds=PROBE_SECONDS, same="probe"
+            )
+            self.note(failed=isinstance(execution.ending, SandboxFailed))
+        return not self.draining and self._failures < MOST_FAILURES
 
     def close(self) -> None:
         """End everything that still runs."""

@@ -3,6 +3,9 @@
 Files are written and unpacked here, behind the walls; then another program takes this one's place.
 The stage pipe closes with that, so that nothing of a candidate's ever holds it. What a compiler
 leaves is packed as a line of JSON, names and sizes, and the files one behind the other.
+
+A program may have a border, which it finds at descriptor 3. A compiler may find a file there that
+is too large to be copied for each, by a name in its folder; nobody can write to it.
 """
 
 import fnmatch
@@ -14,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 MAX_FILES = 1024
+BESIDE = 3
 
 
 def run_foreign(
@@ -28,6 +32,10 @@ def run_foreign(
             _unpack(packed)
         if how["file"]:
             _write(how["file"], source)
+        if how["beside"]:
+            os.set_inheritable(BESIDE, True)
+        if how["beside"] not in ("", "border"):
+            os.symlink(f"/proc/self/fd/{BESIDE}", how["beside"])
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
             signal.signal(ignored, signal.SIG_DFL)
         if order["role"] == "build":
@@ -41,16 +49,9 @@ def run_foreign(
 
 def _build(how: dict[str, Any], stages: int) -> NoReturn:
     """Run a compiler, then write what it left to standard output; end as it ended."""
-    compiler = os.fork()
-    if compiler == 0:
-        try:
-            os.dup2(2, 1)
-            os.execve(how["argv"][0], how["argv"], how["environment"])
-        except BaseException as error:
-            os.write(stages, f"F{type(error).__name__}: {error}".encode())
-        os._exit(120)
-    _, status = os.waitpid(compiler, 0)
-    code = os.waitstatus_to_exitcode(status)
+    code = 0
+    for argv in how["steps"]:
+        code = code or _step(argv, how["environment"])
     if code < 0:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
@@ -59,6 +60,14 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
         sys.stdout.buffer.flush()
         os.write(stages, b"C")
     os._exit(code)
+
+
+def _step(argv: list[str], environment: dict[str, str]) -> int:
+    """Run one program to its end and return its exit status, or less than nothing: a signal."""
+    saying = ((os.POSIX_SPAWN_DUP2, 2, 1),)
+    child = os.posix_spawn(argv[0], argv, environment, file_actions=saying)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
 UNTOUCHABLE = (signal.SIGKILL, signal.SIGSTOP)
@@ -85,8 +94,11 @@ def _unpack(packed: bytes) -> None:
     end = packed.index(b"\n") + 1
     at = end
     for name, size in json.loads(packed[:end]):
-        if not isinstance(name, str) or "/" in name or name in ("", ".", ".."):
+        parts = name.split("/")
+        if any(part in ("", ".", "..") for part in parts):
             raise ValueError("a name that is no file's")
+        if len(parts) > 1:
+            os.makedirs("/".join(parts[:-1]), exist_ok=True)
         _write(name, packed[at : at + size])
         at += size
 

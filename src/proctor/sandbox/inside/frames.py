@@ -19,7 +19,7 @@ HEADER = struct.Struct("<IBI")
 # to the candidate
 LOAD, CALL, OP, END, CALLS = 1, 2, 3, 4, 5
 # from the candidate
-LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK = 11, 12, 13, 14, 15, 16
+LOADED, VALUE, RAISED, EXITED, LARGE, CALLBACK, UNLINKED = 11, 12, 13, 14, 15, 16, 17
 # to and from the examiner
 EXAMINE, RESULT, EXAMINED, BROKEN, UNFIT = 21, 22, 23, 24, 25
 

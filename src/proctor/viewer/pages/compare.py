@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from proctor.comparison import Comparisons, Pair
 from proctor.errors import InputError
+from proctor.score import Estimate
 from proctor.stats import Comparison
+from proctor.viewer.axes import axes_of, rows
 from proctor.viewer.catalogue import Standing
 from proctor.viewer.site import Opened, Site
 
@@ -58,9 +60,20 @@ def render(site: Site, names: Sequence[str]) -> str:
         runs=runs,
         made=made,
         shown=[] if made is None else _shown(site, runs, made),
+        axes=_axes(runs),
         most=MOST_FLIPPED,
         refresh="waiting" if made is None else None,
     )
+
+
+def _axes(runs: Sequence[Opened]) -> list[tuple[Opened, list[tuple[str, Estimate]]]]:
+    """Return the axes of those runs that have them."""
+    found = []
+    for run in runs:
+        axes = axes_of(run.status.run.path, run.status.extent.receipts)
+        if axes is not None:
+            found.append((run, rows(axes)))
+    return found
 
 
 def _shown(site: Site, runs: Sequence[Opened], made: Comparisons) -> list[Shown]:

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from proctor.verdict import OUTCOMES, Bucket
 from proctor.viewer import charts
+from proctor.viewer.axes import axes_of, rows
 from proctor.viewer.catalogue import Standing
 from proctor.viewer.figures import Curve
 from proctor.viewer.lookup import ORDERS
@@ -34,6 +35,7 @@ def render(
     opened = site.open(name)
     status, manifest, lookup = opened.status, opened.manifest, opened.index.lookup
     curve = site.curve(opened)
+    found = axes_of(status.run.path, status.extent.receipts)
     order = order if order in ORDERS else "order"
     chosen = Bucket(bucket) if bucket in set(Bucket) else None
     start, listed = (max(1, page) - 1) * PAGE, None
@@ -53,6 +55,8 @@ def render(
         chart=charts.curve(curve.points) if curve is not None else None,
         bars=_bars(opened, manifest.samples),
         damage=lookup.damage(),
+        axes=found,
+        axis_rows=[] if found is None else rows(found),
         order=order,
         orders=list(ORDERS),
         wanted=wanted,

@@ -10,6 +10,7 @@ from proctor.errors import InputError
 from proctor.lines import explain
 from proctor.receipt import Receipt
 from proctor.store import COMPLETIONS, RECEIPTS
+from proctor.viewer.axes import axes_of, of_sample
 from proctor.viewer.code import coloured, shown, side_by_side
 from proctor.viewer.lookup import Found
 from proctor.viewer.site import Opened, Site
@@ -43,6 +44,9 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
         code=coloured(code.text, receipt.language),
         code_left_out=code.left_out,
         tests=receipt.tests[:MOST_TESTS],
+        axes=of_sample(
+            axes_of(opened.status.run.path, opened.status.extent.receipts), task, sample
+        ),
         before=before,
         after=after,
         siblings=siblings,

@@ -1,0 +1,139 @@
+"""C++ judged by one plain g++ call a sample, and by us: the same samples, verdicts compared.
+
+    python benchmarks/cpp.py --data FOLDER [--benchmark humaneval-x-cpp] [--tasks 164] [--workers 2]
+
+Ten samples a task. Of HumanEval-X: the reference in five spellings, three changed in what they
+compute, one with a brace too few, one that lacks an include. Of MultiPL-E, which has no references
+and includes all of the standard library: nine that return nothing, and one with a brace too few.
+
+Plainly, candidate and tests are one text that `g++` compiles and that then runs, outside of any
+sandbox. Ours are all walls, tests apart, and in the last row samples that repeat each other, as
+they do at low temperatures. Rows take turns, so that a busy moment of the machine hits all alike.
+Only ratios mean anything. Verdicts differ where a changed program reads what is not its own.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from proctor.benchmarks import load
+from proctor.judge import Judge
+from proctor.program import Program, reference
+from proctor.sandbox.choose import open_sandbox
+from proctor.task import Task, TestProgram
+from proctor.toolchain import find
+from proctor.verdict import OUTCOMES, Outcome
+
+SECONDS = 10
+Say = Callable[[Task, Program], str]
+
+
+def samples(task: Task) -> list[Program]:
+    """Return ten programs that differ."""
+    right = reference(task)
+    if right is None:
+        nothing = [f"{task.prompt}    return {{}}; // {n}\n}}\n" for n in range(9)]
+        return [Program(source=one, language="cpp") for one in (*nothing, task.prompt)]
+    text, body = right.source, task.canonical_solution or ""
+    front = text[: len(text) - len(body)]
+    spelled = [f"{text}\n// spelling {n}\nstatic int spelling_{n} = {n};\n" for n in range(5)]
+    changed = [
+        front + body.replace(*swap, 1) for swap in ((" + ", " - "), ("==", "!="), ("<", "<="))
+    ]
+    short = text.rstrip()[:-1]
+    lacking = f"{front}\n    std::unordered_multimap<int, int> lacking;\n{body}"
+    return [Program(source=one, language="cpp") for one in (*spelled, *changed, short, lacking)]
+
+
+def plain(task: Task, program: Program) -> str:
+    """Judge as people do: one file, one compiler, one exit status."""
+    assert isinstance(task.tests, TestProgram)
+    toolchain = find("cpp")
+    words = toolchain.argv(toolchain.compiler(tests=True), "main", 1 << 30)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "main.cpp").write_text(program.source + "\n" + task.tests.code)
+        if subprocess.run(words, cwd=folder, capture_output=True, check=False).returncode:
+            return "compile"
+        try:
+            ran = subprocess.run(
+                ["./main"],
+                cwd=folder,
+                capture_output=True,
+                check=False,
+                timeout=SECONDS,
+                preexec_fn=bounded,
+            )
+        except subprocess.TimeoutExpired:
+            return "fail"
+        return "fail" if ran.returncode else "pass"
+
+
+def bounded() -> None:
+    """Give a changed program no more than it can need."""
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def ours(judge: Judge) -> Say:
+    """Return what judges as we do."""
+
+    def say(task: Task, program: Program) -> str:
+        verdict = judge.judge(task, program).verdict
+        outcome = OUTCOMES[verdict.bucket]
+        return {Outcome.PASS: "pass", Outcome.SYNTAX_ERROR: "compile"}.get(outcome, "fail")  # type: ignore[arg-type]
+
+    return say
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="where benchmarks lie")
+    parser.add_argument("--benchmark", default="humaneval-x-cpp")
+    parser.add_argument("--tasks", type=int, default=164)
+    parser.add_argument("--workers", type=int, default=2)
+    asked = parser.parse_args()
+    tasks = load(asked.benchmark, asked.data).tasks[: asked.tasks]
+    sandbox = open_sandbox("kernel", sys.executable)
+    seconds = {"plain g++": 0.0, "ours, all texts differ": 0.0, "ours, half of them repeat": 0.0}
+    differ = []
+    try:
+        judges = [Judge(sandbox), Judge(open_sandbox("kernel", sys.executable))]
+        with ThreadPoolExecutor(asked.workers) as pool:
+            for begin in range(0, len(tasks), 4):
+                some = [(task, samples(task)) for task in tasks[begin : begin + 4]]
+                whole = [(task, one) for task, ten in some for one in ten]
+                half = [(task, one) for task, ten in some for one in [*ten[5:], *ten[5:]]]
+                rows: Sequence[tuple[str, Say, list[tuple[Task, Program]]]] = (
+                    ("plain g++", plain, whole),
+                    ("ours, all texts differ", ours(judges[0]), whole),
+                    ("ours, half of them repeat", ours(judges[1]), half),
+                )
+                said = []
+                for name, say, pairs in rows:
+                    start = time.monotonic()
+                    said.append(list(pool.map(lambda pair, say=say: say(*pair), pairs)))
+                    seconds[name] += time.monotonic() - start
+                differ += [
+                    f"{task.task_id} sample {n % 10}: plain g++ says {a}, ours {b}"
+                    for n, ((task, _), a, b) in enumerate(zip(whole, *said[:2], strict=True))
+                    if a != b
+                ]
+    finally:
+        sandbox.close()
+    base = seconds["plain g++"]
+    print(f"{10 * len(tasks)} samples of {len(tasks)} tasks, {asked.workers} workers")
+    for name, spent in seconds.items():
+        print(f"{name:<28}{base / spent:>6.2f} times as fast as plain g++")
+    print(f"verdicts that differ: {len(differ)}")
+    print("\n".join(differ))
+
+
+if __name__ == "__main__":
+    main()

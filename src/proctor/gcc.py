@@ -1,0 +1,159 @@
+"""The parts of g++ called one by one, and the headers that a text begins with.
+
+A driver that only starts other programs, and a linker that reads all of the standard library, take
+longer than many a candidate. So the driver is asked once what it would call; then its compiler
+proper, its assembler and its linker are called as it would, and a candidate becomes a shared object
+that finds the library when it is loaded. What does not load is linked again, by the driver, with
+all libraries: only if that fails, too, something is missing.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from proctor.errors import SandboxError, boundary
+from proctor.sandbox import descriptors
+from proctor.toolchain import Toolchain
+
+SHARED = ("-fPIC", "-fno-semantic-interposition")
+HEADER = "prefix.h"
+"""What the headers are called that a text begins with; compiled, they have .gch behind it."""
+_BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
+_INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]+)[ \t]*>[ \t]*(?://[^\n]*)?\n"
+_PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes a shared object of a source file, step by step."""
+
+    compile: Sequence[str]
+    assemble: Sequence[str]
+    link: Sequence[str]
+
+    @property
+    def steps(self) -> list[Sequence[str]]:
+        """Return the command lines that make part.so of part.cpp."""
+        return [self.compile, self.assemble, self.link]
+
+
+def with_headers(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Have the first step begin with headers that were compiled beforehand."""
+    (first, *rest), *others = steps
+    return [[first, "-include", HEADER, *rest], *others]
+
+
+def flags(toolchain: Toolchain) -> list[str]:
+    """Return what is said to the compiler of what programs mean, not of where they go."""
+    return [word for word in toolchain.compiler(tests=True) if re.match(r"-(?:std=|O|f)", word)]
+
+
+@lru_cache(maxsize=8)
+def parts_of(command: str, words: tuple[str, ...]) -> Parts:
+    """Ask the driver what it would call."""
+    found = {}
+    for name, asked in (
+        ("cc1plus", ["-S", "-o", "part.s", "part.cpp"]),
+        ("as", ["-c", "-o", "part.o", "part.s"]),
+    ):
+        found[name] = _would_call(command, [*words, *asked], name)
+    begin, end = (_said(command, f"-print-file-name=crt{one}S.o") for one in ("begin", "end"))
+    link = [
+        *(_tool(command, "ld"), "-shared", "--eh-frame-hdr", "--hash-style=gnu"),
+        *("--version-script=exports.map", "-o", "part.so", begin, "part.o", end),
+    ]
+    return Parts(compile=found["cc1plus"], assemble=found["as"], link=link)
+
+
+def parts(toolchain: Toolchain) -> Parts:
+    """Return what makes shared objects of C++ on this host."""
+    return parts_of(toolchain.commands["g++"], (*flags(toolchain), *SHARED))
+
+
+def whole(toolchain: Toolchain) -> list[list[str]]:
+    """Return the command line that links with all libraries and misses nothing."""
+    words = toolchain.compiler(tests=True)
+    libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
+    return [
+        [
+            *(toolchain.commands["g++"], *flags(toolchain), *SHARED, "-shared", "-Wl,-z,defs"),
+            *("-Wl,--version-script=exports.map", "-o", "part.so", "part.cpp", *libraries),
+        ]
+    ]
+
+
+def program(toolchain: Toolchain) -> list[list[str]]:
+    """Return the command line that makes `host` of host.cpp, with what its parts need loaded."""
+    libraries = ("-Wl,--no-as-needed", "-lstdc++", "-lm")
+    command = toolchain.commands["g++"]
+    return [[command, *flags(toolchain), "-o", "host", "host.cpp", *libraries, "-ldl"]]
+
+
+def header(toolchain: Toolchain) -> list[list[str]]:
+    """Return the command line that compiles headers beforehand."""
+    command = toolchain.commands["g++"]
+    return [
+        [
+            *(command, *flags(toolchain), *SHARED, "-x", "c++-header"),
+            *("-o", f"{HEADER}.gch", HEADER),
+        ]
+    ]
+
+
+def proof(toolchain: Toolchain) -> list[list[str]]:
+    """Return the command line that says on standard error whether compiled headers are used."""
+    first, *rest = parts(toolchain).compile
+    return [[first, "-H", "-Winvalid-pch", *rest]]
+
+
+def is_used(said: str) -> bool:
+    """Say whether a compiler that was asked for proof did use compiled headers."""
+    return any(
+        line.startswith("!") and line.endswith(f"{HEADER}.gch") for line in said.splitlines()
+    )
+
+
+def prefix(source: str) -> tuple[str, ...]:
+    """Return the headers that a text includes before anything else stands in it, in order."""
+    found: list[str] = []
+    at = 0
+    while (match := _PREFIX.match(source, at)) is not None and "\\\n" not in match[0]:
+        found.append(match[1])
+        at = match.end()
+    return tuple(found)
+
+
+def _would_call(command: str, words: Sequence[str], name: str) -> list[str]:
+    """Return the command line by which the driver would call one of its parts."""
+    for line in _run([command, "-###", *words]).splitlines():
+        called = shlex.split(line) if line.startswith(" ") else [""]
+        if Path(called[0]).name == name:
+            return [_tool(command, name), *called[1:]]
+    raise SandboxError(f"{command} does not say how it calls {name}")
+
+
+def _tool(command: str, name: str) -> str:
+    """Return where a part of the driver lies."""
+    found = shutil.which(_said(command, f"-print-prog-name={name}"))
+    if found is None:
+        raise SandboxError(f"{command}: there is no {name} here")
+    return str(Path(found).resolve())
+
+
+def _said(command: str, word: str) -> str:
+    return _run([command, word]).strip()
+
+
+def _run(argv: Sequence[str]) -> str:
+    refusal = f"{' '.join(argv)} does not work here"
+    try:
+        with boundary(SandboxError, refusal), descriptors.no_forks():
+            ran = subprocess.run(argv, capture_output=True, check=True, timeout=60, cwd="/")
+    except subprocess.SubprocessError as error:
+        raise SandboxError(f"{refusal}: {error}") from None
+    return (ran.stdout + ran.stderr).decode("utf-8", "replace")

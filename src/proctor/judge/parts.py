@@ -1,0 +1,249 @@
+"""C++ tests and candidates as shared objects of their own, judged apart where values can cross.
+
+    apart      a host with the tests, whose function is a stub; a host with the candidate
+    together   one host with both, where the signature has types that do not cross, or the tests
+               reach into the candidate's process; the candidate exports nothing but its function
+    text       one text of both (`native.py`), where tests need more of a candidate than that
+
+Which it is follows from the task: its prompt's declaration, its test code, and in doubt from its
+reference solution. Nothing that a candidate does leads from one to another.
+"""
+
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from typing import Literal
+
+import msgspec
+
+from proctor import gcc
+from proctor.build import Built, Outcome, Recipe, Refused, bucket_of, unpack
+from proctor.errors import SandboxError
+from proctor.judge import marshal, native, relay
+from proctor.judge.code import REMEMBERED, Found
+from proctor.judge.examination import EXAMINER_SECONDS, UnfitError
+from proctor.judge.relay import TOKEN_BYTES, UnlinkedError
+from proctor.judge.signature import Signature, masked, signature
+from proctor.judge.stdin import failure
+from proctor.judge.supervisor import Findings, Gone
+from proctor.program import Program, reference
+from proctor.sandbox import Execution, Sandbox
+from proctor.sandbox.foreign import Foreign
+from proctor.sandbox.guest import Guest
+from proctor.task import Task, TestProgram
+from proctor.toolchain import Toolchain
+from proctor.verdict import Bucket, Passed, TestResult, decide
+
+Way = Literal["apart", "together", "text"]
+ONE_PROCESS = re.compile(
+    r"\b(?:try|catch|throw|rdbuf|freopen|fork|pthread_\w+|thread|async|jthread|setjmp|longjmp"
+    r"|dlopen|dlsym|signal|sigaction|stdin|cin|\w*etenv|typeid)\b"
+)
+"""Words of tests that may reach into the candidate's process."""
+STARTS = "{ global: proctor_start; local: *; };\n"
+
+
+class _Exam(msgspec.Struct, kw_only=True):
+    """What is kept of a task between its samples."""
+
+    task: Task
+    tests: TestProgram
+    signature: Signature | None
+    way: Way
+    headers: tuple[str, ...] = ()
+    settled: bool = False
+    """Whether the reference has shown that the way is right."""
+
+
+class PartsJudge:
+    """Judges C++ test programs; safe for use by several threads."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._exams: OrderedDict[str, _Exam] = OrderedDict()
+        self._lock = threading.Lock()
+        self._settling = threading.RLock()
+
+    def judge(self, task: Task, tests: TestProgram, program: Program) -> Found:
+        """Judge one sample, apart if that can be done."""
+        exam = self._exam(task, tests)
+        found = self._by(exam, program)
+        if exam.way == "text" or isinstance(found.verdict, Passed):
+            return found
+        return self._by(exam, program) if self._settle(exam) == "text" else found
+
+    def _exam(self, task: Task, tests: TestProgram) -> _Exam:
+        """Look at a task once, however often it comes."""
+        with self._lock:
+            if task.sha256 not in self._exams:
+                self._exams[task.sha256] = _look_at(task, tests)
+                if len(self._exams) > REMEMBERED:
+                    self._exams.popitem(last=False)
+            return self._exams[task.sha256]
+
+    def _settle(self, exam: _Exam) -> Way:
+        """Find out with the reference whether a failure may be our way's and not the sample's."""
+        with self._settling:
+            right = None if exam.settled else reference(exam.task)
+            if right is not None and not isinstance(self._by(exam, right).verdict, Passed):
+                exam.way = "text"
+            exam.settled = True
+            return exam.way
+
+    def _by(self, exam: _Exam, program: Program) -> Found:
+        """Judge a sample in the way of its task."""
+        if exam.way != "text":
+            try:
+                return self._in_parts(exam, program)
+            except UnfitError:  # nothing of the candidate's was heard by then
+                exam.way = "text"
+        findings = native.run_tests(self._sandbox, exam.task, exam.tests, program)
+        return _found(findings, "together")
+
+    def _in_parts(self, exam: _Exam, program: Program) -> Found:
+        foreign = self._sandbox.native("cpp")
+        workshop = _Workshop(foreign, foreign.offer("cpp"), exam)
+        parts = workshop.parts()
+        made = workshop.candidate(program)
+        execution: Execution | None = None
+        end: Gone | None
+        for whole in (False, True):
+            if isinstance(made, Refused):
+                execution, end = made.execution, failure(made.execution, "cpp")
+                break
+            try:
+                end, execution = _talk(workshop, parts, unpack(made.files)["part.so"])
+                break
+            except UnlinkedError as error:
+                end = _not_loaded(str(error))
+                made = made if whole else workshop.candidate(program, whole=True)
+        clock = self._sandbox.enforcement().clock
+        test = TestResult(index=0, passed=True) if end is None else end.result(0)
+        if execution is not None:
+            seconds = round(execution.usage.wall_seconds, 6)
+            test = msgspec.structs.replace(test, seconds=seconds)
+        shown = [] if execution is None else [execution]
+        return _found(Findings(tests=[test], executions=shown, clock=clock), exam.way)
+
+
+def _not_loaded(said: str) -> Gone:
+    """Say why a candidate could not be loaded: something is missing, or it is too large."""
+    large = "failed to map" in said or "cannot allocate" in said
+    return Gone(Bucket.MEMORY if large else Bucket.COMPILE, said)
+
+
+def _found(findings: Findings, judged: str) -> Found:
+    verdict = decide(findings.tests, timeout_is_final=True)
+    return Found(verdict=verdict, findings=findings, judged=judged)
+
+
+def _look_at(task: Task, tests: TestProgram) -> _Exam:
+    """See in which way candidates for a task can be judged."""
+    found = signature(task.prompt, task.entry_point)
+    way: Way = "text"
+    if found is not None and marshal.tests(found, "", tests.code, apart=False) is not None:
+        reaches = ONE_PROCESS.search(masked(tests.code))
+        way = "apart" if found.plain and not reaches else "together"
+    headers = () if found is None else gcc.prefix(f"{tests.setup}{found.head}")
+    return _Exam(task=task, tests=tests, signature=found, way=way, headers=headers)
+
+
+class _Workshop:
+    """Makes the parts that a task is judged with."""
+
+    def __init__(self, foreign: Foreign, toolchain: Toolchain, exam: _Exam) -> None:
+        assert exam.signature is not None  # noqa: S101
+        self.foreign = foreign
+        self.toolchain = toolchain
+        self.exam = exam
+        self._signature = exam.signature
+
+    def parts(self) -> dict[str, bytes]:
+        """Return all but the candidate: UnfitError if the tests do not compile without one."""
+        exam, apart = self.exam, self.exam.way == "apart"
+        parts = {"host": self._host()}
+        if apart:
+            call = marshal.caller(self._signature)
+            caller = self._make(call, STARTS, gcc.prefix(call))
+            parts["caller.so"] = _built(caller, SandboxError)
+        text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
+        parts["tests.so"] = _built(self._make(text or "", STARTS, exam.headers), UnfitError)
+        return parts
+
+    def candidate(self, program: Program, *, whole: bool = False) -> Outcome:
+        """Make a candidate; `whole` with all libraries, so that nothing may be missing."""
+        setup = self.exam.tests.setup
+        source = f"{setup.rstrip()}\n{program.source}" if setup.strip() else program.source
+        text = source + marshal.entry(self._signature, self.exam.tests.code)
+        return self._make(text, marshal.EXPORTS, self.exam.headers, whole=whole)
+
+    def start(self, parts: dict[str, bytes], *names: str, trusted: bool = False) -> Guest:
+        """Start a host with some parts; tests alone are trusted with time of their own."""
+        limits = self.exam.task.limits
+        if trusted:
+            limits = limits.with_seconds(max(EXAMINER_SECONDS, limits.wall_seconds))
+        files = {name: parts[name] for name in ("host", *names)}
+        argv = ["./host", *(f"./{name}" for name in names)]
+        return self.foreign.start(self.toolchain, files, argv, limits)
+
+    def _host(self) -> bytes:
+        files = {"host.cpp": marshal.HOST.encode(), "border.h": marshal.BORDER.encode()}
+        steps = gcc.program(self.toolchain)
+        made = self.foreign.make(
+            self.toolchain, Recipe(files=files, steps=steps, products=("host",))
+        )
+        return _built(made, SandboxError, "host")
+
+    def _make(
+        self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
+    ) -> Outcome:
+        toolchain = self.toolchain
+        begun = gcc.prefix(text)[: len(headers)] == headers
+        recipe = Recipe(
+            files={
+                "part.cpp": text.encode("utf-8", "surrogatepass"),
+                "exports.map": exports.encode(),
+            },
+            steps=gcc.whole(toolchain) if whole else gcc.parts(toolchain).steps,
+            products=("part.so",),
+            headers=headers if begun and not whole else (),
+        )
+        return self.foreign.make(toolchain, recipe)
+
+
+def _built(made: Outcome, error: type[Exception], name: str = "part.so") -> bytes:
+    if isinstance(made, Built):
+        return unpack(made.files)[name]
+    said = made.execution.stderr.decode("utf-8", "replace").strip()
+    if bucket_of(made.execution) is not Bucket.COMPILE:
+        error = SandboxError  # it may go better next time
+    raise error(f"the tests do not compile by themselves: {said[:500]}")
+
+
+def _talk(
+    workshop: _Workshop, parts: dict[str, bytes], candidate: bytes
+) -> tuple[Gone | None, Execution]:
+    """Run tests with a candidate; say what went wrong, and what the candidate's process did."""
+    parts = {**parts, "candidate.so": candidate}
+    token, other = secrets.token_bytes(TOKEN_BYTES), secrets.token_bytes(TOKEN_BYTES)
+    if workshop.exam.way != "apart":
+        guest = workshop.start(parts, "candidate.so", "tests.so")
+        try:
+            relay.begin(guest, token)
+            end = relay.hear_together(guest, token)
+        finally:
+            execution = guest.finish()
+        return end, execution
+    tests = workshop.start(parts, "tests.so", trusted=True)
+    try:
+        relay.begin(tests, token)
+        guest = workshop.start(parts, "candidate.so", "caller.so")
+        try:
+            relay.begin(guest, other)
+            end = relay.hear(tests, guest, token)
+        finally:
+            execution = guest.finish()
+    finally:
+        tests.finish()
+    return end, execution

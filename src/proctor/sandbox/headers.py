@@ -1,0 +1,114 @@
+"""Headers compiled beforehand: by us, in the sandbox, and exactly those that a text begins with.
+
+More than a text includes would make programs compile that lack an include. What was compiled lies
+in a file of memory that nobody can write to any more, and is shown to compilers by its descriptor:
+it goes when this process does, however that ends. It is used only if the compiler itself has said
+that it uses it: one that silently does not is the usual case of a mistake.
+"""
+
+import os
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+
+if sys.platform != "win32":  # where no program of another language is run
+    import fcntl
+
+from proctor import gcc
+from proctor.build import Recipe, unpack
+from proctor.errors import SandboxError
+from proctor.sandbox import MIB, Execution, Exited
+from proctor.toolchain import Toolchain
+
+WORTH_IT = 3
+"""So often headers have to be asked for: compiling them takes longer than a text with them."""
+KEPT_BYTES = 512 * MIB
+REMEMBERED = 1000
+
+Compile = Callable[[Toolchain, Recipe, int | None], Execution]
+
+
+class Headers:
+    """Compiled headers of one sandbox; safe for use by several threads."""
+
+    def __init__(self, compile_: Compile, kept_bytes: int = KEPT_BYTES) -> None:
+        self._compile = compile_
+        self._kept_bytes = kept_bytes
+        self._asked: OrderedDict[tuple[str, ...], int] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], int] = OrderedDict()
+        """Headers → the file that holds them compiled."""
+        self._lock = threading.Lock()
+
+    def take(self, toolchain: Toolchain, names: tuple[str, ...]) -> int | None:
+        """Return a descriptor, the caller's own, of compiled headers; None if there are none."""
+        with self._lock:
+            if names in self._kept:
+                self._kept.move_to_end(names)
+                return os.dup(self._kept[names])
+            self._asked[names] = self._asked.get(names, 0) + 1
+            if len(self._asked) > REMEMBERED:
+                self._asked.popitem(last=False)
+            if self._asked.get(names) != WORTH_IT:
+                return None  # not yet, being compiled by another, or never
+        file = self._make(toolchain, names)
+        if file is None:
+            return None
+        with self._lock:
+            self._kept[names] = file
+            self._shrink()
+            return os.dup(file)
+
+    def close(self) -> None:
+        """Let go of all."""
+        with self._lock:
+            while self._kept:
+                os.close(self._kept.popitem()[1])
+
+    def _make(self, toolchain: Toolchain, names: tuple[str, ...]) -> int | None:
+        """Compile headers and have the compiler prove that it uses them; None if it does not."""
+        text = "".join(f"#include <{name}>\n" for name in names)
+        made = self._compile(
+            toolchain,
+            Recipe(
+                files={gcc.HEADER: text.encode()},
+                steps=gcc.header(toolchain),
+                products=(f"{gcc.HEADER}.gch",),
+            ),
+            None,
+        )
+        if made.ending != Exited(0):
+            return None
+        file = _sealed(unpack(made.stdout)[f"{gcc.HEADER}.gch"])
+        proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain), products=())
+        try:
+            proved = self._compile(toolchain, proof, file)
+        except SandboxError:
+            os.close(file)
+            raise
+        if proved.ending == Exited(0) and gcc.is_used(proved.stderr.decode("utf-8", "replace")):
+            return file
+        os.close(file)
+        return None
+
+    def _shrink(self) -> None:
+        """Let go of what was not asked for for longest, until the rest is little enough."""
+        while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self._kept_bytes:
+            names, file = self._kept.popitem(last=False)
+            os.close(file)
+            self._asked.pop(names, None)
+
+
+def _sealed(content: bytes) -> int:
+    """Return a file that nobody can change."""
+    file = os.memfd_create("headers", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(file, view) :]
+    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+    return file
+
+
+def _size(file: int) -> int:
+    return os.fstat(file).st_size

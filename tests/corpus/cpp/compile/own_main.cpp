@@ -1,0 +1,8 @@
+// kinds: apart together text
+#include <vector>
+using namespace std;
+vector<int> doubled(vector<int> xs) {
+    for (int &x : xs) x *= 2;
+    return xs;
+}
+int main() { return 0; }

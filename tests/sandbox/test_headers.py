@@ -1,0 +1,161 @@
+"""Headers compiled beforehand: used, no more than asked for, and nobody else's to change."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from proctor import gcc
+from proctor.build import Built, Recipe, Refused
+from proctor.errors import SandboxError
+from proctor.sandbox import Execution, Exited, headers
+from proctor.sandbox.headers import WORTH_IT, Headers
+
+
+@pytest.fixture
+def foreign(kernel):
+    try:
+        return kernel.native("cpp")
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def recipe(toolchain, source, names):
+    return Recipe(
+        files={"part.cpp": source.encode(), "exports.map": b"{ local: *; };\n"},
+        steps=gcc.parts(toolchain).steps,
+        products=("part.so",),
+        headers=names,
+    )
+
+
+def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
+    """What a text does not include is missing, even if it was compiled for others."""
+    used = []
+    original = type(foreign)._compile
+
+    def watched(self, toolchain, made, file):
+        used.append(file is not None)
+        return original(self, toolchain, made, file)
+
+    monkeypatch.setattr(type(foreign), "_compile", watched)
+    monkeypatch.setattr(foreign, "_headers", Headers(foreign._compile))
+    toolchain = foreign.offer("cpp")
+    both = "#include <vector>\n#include <map>\nstd::map<int, std::vector<int>> m; // {}\n"
+    for n in range(WORTH_IT + 1):
+        made = foreign.make(toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map")))
+        assert isinstance(made, Built)
+    assert used == [False] * WORTH_IT + [True, True, True], "headers, a proof, then texts with them"
+    lacking = "#include <vector>\nstd::map<int, int> m;\n"
+    refused = foreign.make(toolchain, recipe(toolchain, lacking, ("vector",)))
+    assert isinstance(refused, Refused)
+    assert b"map" in refused.execution.stderr
+    foreign._headers.close()
+
+
+def test_nobody_can_write_to_them():
+    file = headers._sealed(b"compiled")
+    assert os.pread(file, 100, 0) == b"compiled"
+    with pytest.raises(PermissionError):
+        os.pwrite(file, b"changed", 0)
+    with pytest.raises(PermissionError):
+        os.ftruncate(file, 0)
+    again = os.open(f"/proc/self/fd/{file}", os.O_RDWR)
+    with pytest.raises(PermissionError):
+        os.write(again, b"changed")
+    os.close(again)
+    os.close(file)
+
+
+def made(size):
+    return Execution(
+        ending=Exited(0),
+        stdout=f'[["{gcc.HEADER}.gch",{size}]]\n'.encode() + bytes(size),
+        stderr=f"! {gcc.HEADER}.gch\n".encode(),
+    )
+
+
+def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed):
+    toolchain = foreign.offer("cpp")
+    kept = Headers(lambda *_: made(10))
+    first = [kept.take(toolchain, ("map",)) for _ in range(WORTH_IT)]
+    assert first[:-1] == [None] * (WORTH_IT - 1)
+    assert os.fstat(first[-1]).st_size == 10
+    os.close(first[-1])
+    kept.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Execution(ending=Exited(1), stderr=b"no such header"),
+        Execution(ending=Exited(0), stdout=made(10).stdout, stderr=b"x prefix.h.gch\n"),
+    ],
+)
+def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):
+    toolchain = foreign.offer("cpp")
+    kept = Headers(lambda *_: answer)
+    assert [kept.take(toolchain, ("map",)) for _ in range(3 * WORTH_IT)] == [None] * 3 * WORTH_IT
+
+
+def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
+    toolchain = foreign.offer("cpp")
+    kept = Headers(lambda *_: made(100), kept_bytes=250)
+    for name in ("map", "set", "list"):
+        for _ in range(WORTH_IT):
+            file = kept.take(toolchain, (name,))
+        os.close(file)
+    assert list(kept._kept) == [("set",), ("list",)]
+    kept.close()
+
+
+COMPILING = """
+import sys, threading, time
+from pathlib import Path
+from proctor.judge import Judge
+from proctor.program import Program
+from proctor.sandbox.choose import open_sandbox
+from proctor.task import Task, TestProgram
+prompt = "#include <map>\\nint f(int x) {\\n"
+task = Task(task_id="t", language="cpp", prompt=prompt, entry_point="f",
+            tests=TestProgram(code="int main() { f(1); }"))
+sandbox = open_sandbox("kernel", sys.executable)
+judge = Judge(sandbox)
+for n in range(3):
+    judge.judge(task, Program(source=f"{prompt}    return {n};\\n}}\\n", language="cpp"))
+bomb = Program(source=Path(sys.argv[1]).read_text() + "int f(int x) { return x; }", language="cpp")
+threading.Thread(target=judge.judge, args=(task, bomb), daemon=True).start()
+time.sleep(1.5)
+print("compiling", flush=True)
+time.sleep(1000)
+"""
+
+
+def test_a_supervisor_that_is_killed_while_compiling_leaves_nothing(
+    foreign, tmp_path, processes_below
+):
+    """No process, and no file: what was compiled lies in memory that goes with it."""
+    bomb = Path(__file__).parent.parent / "corpus" / "cpp" / "compile_timeout" / "template_bomb.cpp"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMPILING, str(bomb)],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    assert process.stdout.readline() == b"compiling\n"
+    below = processes_below(process.pid)
+    assert any((Path(f"/proc/{pid}/comm").read_text().strip()) == "cc1plus" for pid in below)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in below):
+        time.sleep(0.05)
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+    assert list(scratch.iterdir()) == []

@@ -1,0 +1,73 @@
+"""What the driver of g++ would call, and the headers that a text begins with."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor import gcc
+from proctor.errors import SandboxError
+from proctor.toolchain import find
+
+
+@pytest.fixture(scope="module")
+def toolchain():
+    try:
+        return find("cpp")
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def test_the_parts_are_called_as_the_driver_calls_them(toolchain):
+    compile_, assemble, link = gcc.parts(toolchain).steps
+    assert Path(compile_[0]).name == "cc1plus"
+    assert {"-std=c++17", "-O2", "-fPIC", "part.cpp", "part.s"} <= set(compile_)
+    assert {"part.s", "part.o"} <= set(assemble)
+    assert {"-shared", "part.o", "part.so"} <= set(link)
+    assert all(Path(argv[0]).is_absolute() for argv in (compile_, assemble, link))
+    assert "-lcrypto" not in link
+
+
+def test_headers_come_first(toolchain):
+    steps = gcc.with_headers(gcc.parts(toolchain).steps)
+    assert steps[0][1:3] == ["-include", gcc.HEADER]
+    assert steps[1:] == gcc.parts(toolchain).steps[1:]
+
+
+@pytest.mark.parametrize(
+    ("source", "headers"),
+    [
+        ("#include <map>\n#include<vector>\nint x;\n#include <set>\n", ("map", "vector")),
+        (
+            "/* a\n * b */\n// c\n\n #  include < stdio.h >  // d\nusing namespace std;",
+            ("stdio.h",),
+        ),
+        ("#include <sys/types.h>\n#include <bits/stdc++.h>\n", ("sys/types.h", "bits/stdc++.h")),
+        ('#include "own.h"\n#include <map>\n', ()),
+        ("#define NDEBUG\n#include <map>\n", ()),
+        ("#pragma GCC optimize(3)\n#include <map>\n", ()),
+        ("// a comment that goes on \\\n#include <map>\n#include <set>\n", ()),
+        ("#include <map> /* more\n*/ #include <set>\n", ()),
+        ("#include <map>", ()),
+        ("#if 0\n#include <map>\n#endif\n", ()),
+        ("/* #include <map>\n", ()),
+        ('R"(\n#include <map>\n)"', ()),
+        ("", ()),
+    ],
+)
+def test_only_what_a_text_begins_with(source, headers):
+    assert gcc.prefix(source) == headers
+
+
+@given(st.text(alphabet="#include <map>\n/*\\ \"'R(", max_size=300))
+def test_every_header_that_is_found_is_included_by_its_own_line(source):
+    for name in gcc.prefix(source):
+        assert any(f"<{name}>" in line.replace(" ", "") for line in source.splitlines())
+
+
+def test_headers_are_used_only_if_the_compiler_says_so():
+    assert gcc.is_used("! prefix.h.gch\n part.cpp\n")
+    assert gcc.is_used("! ./prefix.h.gch\n")
+    assert not gcc.is_used("x prefix.h.gch\n. /usr/include/stdio.h\n")
+    assert not gcc.is_used("")
