@@ -53,7 +53,9 @@ def test_what_makes_no_sense(configured: Configured, changes: dict[str, Any], sa
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("more", ["n_samples = 0", "max_tokens = 0", "temperature = 11.0"])
+@pytest.mark.parametrize(
+    "more", ["n_samples = 0", "max_tokens = 0", "temperature = 11.0", "n_smples = 3"]
+)
 def test_sampling_within_bounds(configured: Configured, more: str) -> None:
     path = configured()
     path.write_text(path.read_text() + f"[sampling]\n{more}\n")

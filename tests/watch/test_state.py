@@ -7,11 +7,10 @@ import msgspec
 import pytest
 
 from proctor.benchmarks import load
-from proctor.completion import Sampling
 from proctor.errors import InputError
 from proctor.store import COMPLETIONS, REPORT
 from proctor.watch.checkpoints import Checkpoint
-from proctor.watch.config import Config
+from proctor.watch.config import Config, Draws
 from proctor.watch.leases import Leases, Why
 from proctor.watch.state import (
     MODEL,
@@ -63,7 +62,7 @@ def test_what_is_asked_in_another_way_is_another_job(
     demo = load(str(tasks()))
     usual = config()
     others = [
-        msgspec.structs.replace(usual, sampling=Sampling(n_samples=2)),
+        msgspec.structs.replace(usual, sampling=Draws(n_samples=2)),
         msgspec.structs.replace(usual, prompt_strategy="scot"),
         msgspec.structs.replace(usual, model="command:other {checkpoint}"),
     ]

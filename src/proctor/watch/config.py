@@ -18,10 +18,25 @@ from proctor.settings import MOST_WORKERS
 MAX_BYTES = 1 << 20
 PLACE = "{checkpoint}"
 """Where the path of a checkpoint goes in the name of a model."""
-MOST_SAMPLES, MOST_TOKENS, MOST_TEMPERATURE = 1 << 20, 1 << 20, 10.0
+MOST = 1 << 20
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=30 * 86400)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+
+
+class Draws(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a model is asked; see `Sampling`."""
+
+    n_samples: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 1
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=10)] = 0.0
+    top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    top_k: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 1024
+    seed: Annotated[int, msgspec.Meta(ge=0, le=1 << 31)] = 0
+
+    def sampling(self) -> Sampling:
+        """Return the same for those who ask."""
+        return Sampling(**msgspec.structs.asdict(self))
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +69,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """How often a job that fails is tried."""
     contract_days: Annotated[float, msgspec.Meta(gt=0, le=3650)] = 30.0
     """A benchmark is in rotation if it kept its contract not longer ago than this."""
-    sampling: Sampling = Sampling()
+    sampling: Draws = Draws()
     prompt_strategy: Strategy = "standard"
     chat: bool | None = None
     base_url: Name | None = None
@@ -91,7 +106,6 @@ def read_config(path: Path) -> Config:
 
 def _wrong(config: Config) -> str | None:
     """Say what makes no sense, though every field for itself does."""
-    sampling = config.sampling
     if PLACE not in config.model:
         return f"field model must have {PLACE} in it, or all checkpoints would be one model"
     if not _is_provider(config.model):
@@ -104,14 +118,6 @@ def _wrong(config: Config) -> str | None:
         return "field pattern must be a pattern of names below the folders"
     if len(set(config.benchmarks)) < len(config.benchmarks):
         return "field benchmarks names one of them twice"
-    for name, value, most in (
-        ("n_samples", sampling.n_samples, MOST_SAMPLES),
-        ("max_tokens", sampling.max_tokens, MOST_TOKENS),
-    ):
-        if not 1 <= value <= most:
-            return f"field sampling.{name} must be from 1 to {most}"
-    if not 0 <= sampling.temperature <= MOST_TEMPERATURE:
-        return f"field sampling.temperature must be from 0 to {MOST_TEMPERATURE:g}"
     return None
 
 

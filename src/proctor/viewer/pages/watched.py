@@ -8,7 +8,7 @@ from typing import NamedTuple
 from proctor.errors import InputError
 from proctor.score import Estimate
 from proctor.viewer.site import Site
-from proctor.watch.state import CHECKPOINT, RUN, Known, Standing, known_jobs
+from proctor.watch.state import RUN, Known, Standing, known_jobs
 
 MOST_JOBS = 2000
 COLOURS = {
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 def is_watched(folder: Path) -> bool:
     """Say whether watchers keep their results in a folder."""
-    return any(True for _ in folder.glob(f"*/{CHECKPOINT}"))
+    return next(known_jobs(folder), None) is not None
 
 
 def render(site: Site) -> str:
