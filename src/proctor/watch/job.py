@@ -34,6 +34,7 @@ from proctor.task import Benchmark
 from proctor.watch.rotation import load_benchmark
 from proctor.watch.state import MODEL, RUN
 
+BLOCK = 1 << 16
 SHOWN: Shown = "name+tests"
 
 
@@ -82,18 +83,24 @@ class Answers(msgspec.Struct, kw_only=True):
 
 def main() -> None:
     """Do what standard input says; the exit status is that of a command."""
-    line = sys.stdin.buffer.readline()
+    line = bytearray()
+    while not line.endswith(b"\n") and (more := os.read(0, BLOCK)):
+        line += more
     threading.Thread(target=_end_with_watcher, name="watcher", daemon=True).start()
     try:
-        carry_out(msgspec.json.decode(line, type=Work))
+        carry_out(msgspec.json.decode(bytes(line), type=Work))
     except ProctorError as error:
         print(error, file=sys.stderr)  # noqa: T201  it is our log
         sys.exit(error.exit_status)
 
 
 def _end_with_watcher() -> None:
-    """Wait until there is nobody any more for whom we work."""
-    sys.stdin.buffer.read()
+    """Wait until there is nobody any more for whom we work.
+
+    By the descriptor: Python's own stream would be locked, which it dies of when it ends.
+    """
+    while os.read(0, BLOCK):
+        pass
     if os.name == "posix" and os.getpgid(0) == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
