@@ -162,7 +162,7 @@ def test_the_guide_to_rewards_knows_every_column() -> None:
 
 def indented(page: str, below: str) -> str:
     """Return the first block of code below a heading."""
-    text = (ROOT / "docs" / "guides" / page).read_text().split(f"\n## {below}\n", 1)[1]
+    text = "\n" + (ROOT / "docs" / "guides" / page).read_text().split(f"\n## {below}\n", 1)[1]
     block = re.search(r"\n\n((?:    .*\n|\n)+)", text)
     assert block is not None
     return re.sub("^    ", "", block[1], flags=re.MULTILINE)
