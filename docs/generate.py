@@ -28,6 +28,8 @@ from proctor.generation import About
 from proctor.judge.compare import PROFILES
 from proctor.parity import Parity
 from proctor.perplexity import Perplexity
+from proctor.qa.gate import Checked
+from proctor.qa.policy import Policy
 from proctor.receipt import Manifest, Receipt
 from proctor.server import openapi
 from proctor.server.app import NEEDS
@@ -35,6 +37,9 @@ from proctor.settings import Settings
 from proctor.summary import SuiteSummary, Summary
 from proctor.throughput import Speed
 from proctor.verdict import OUTCOMES
+from proctor.watch.config import Config
+from proctor.watch.state import Evaluated
+from proctor.watch.status import Status
 
 HERE = Path(__file__).parent / "reference"
 HEAD = "<!-- Written by docs/generate.py. Change the code, not this file. -->\n\n"
@@ -102,6 +107,11 @@ def formats() -> Iterator[str]:
         ("A row of what `proctor bench model --json` prints", Speed),
         ("What `proctor contract --json` prints, and --out writes", Contract),
         ("NAME.contract.toml, beside a tasks file", Declaration),
+        ("CONFIG.toml of `proctor watch`", Config),
+        ("evaluated.json, and what `proctor watch --status --json` prints of each job", Evaluated),
+        ("What `proctor watch --status --json` prints", Status),
+        ("qa.toml, the policy of `proctor qa`", Policy),
+        ("What `proctor qa --json` prints", Checked),
         ("proctor.toml", Settings),
     ):
         schema = json.dumps(msgspec.json.schema(kind), indent=1, default=str)

@@ -3,8 +3,10 @@
 import gc
 import json
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,15 +14,16 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
-from proctor.benchmarks import load
+from proctor.benchmarks import Declaration, load
 from proctor.completion import Completion, Sampling
+from proctor.contract import Result, keep
 from proctor.errors import SandboxError
 from proctor.extraction import Extraction
 from proctor.judge import Judgement
-from proctor.lines import encode
+from proctor.lines import encode, sha256_of
 from proctor.models import given
 from proctor.program import Program
-from proctor.receipt import Manifest, Receipt, receipt_of
+from proctor.receipt import Manifest, Receipt, receipt_of, versions
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
@@ -356,6 +359,40 @@ def past_run(
         (folder / MANIFEST).write_bytes(pretty(manifest(**{**usual, **changes})))
         (folder / RECEIPTS).write_bytes(b"".join(lines))
         return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def relied_on() -> Callable[..., Result]:
+    """Return a function that writes down that a tasks file kept its contract."""
+
+    def make(path: Path, **changes: Any) -> Result:
+        benchmark = load(str(path))
+        count = len(benchmark.tasks)
+        result = Result(
+            benchmark=benchmark.name,
+            benchmark_sha256=benchmark.sha256,
+            files={str(path): sha256_of(path)},
+            tasks=count,
+            of=count,
+            holds=True,
+            partial=False,
+            in_rotation=True,
+            reason="",
+            findings=[],
+            declares=Declaration(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            host=socket.gethostname(),
+            enforcement=Enforcement(
+                tier="portable", isolated=False, walls={}, clock="wall", toolchains={}
+            ),
+            versions=versions(),
+            seconds=1.0,
+        )
+        changed = msgspec.structs.replace(result, **changes)
+        keep(changed)
+        return changed
 
     return make
 

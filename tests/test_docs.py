@@ -11,6 +11,9 @@ import pytest
 
 from proctor.contract import LINES
 from proctor.drop_in.columns import COLUMNS
+from proctor.qa.gate import LINES as GATE
+from proctor.qa.policy import read_policy
+from proctor.watch.config import read_config
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
@@ -155,3 +158,27 @@ def test_the_guide_to_contracts_knows_every_line() -> None:
 def test_the_guide_to_rewards_knows_every_column() -> None:
     text = (ROOT / "docs" / "guides" / "reward.md").read_text()
     assert not {name for name in COLUMNS if f"`{name}`" not in text}
+
+
+def indented(page: str, below: str) -> str:
+    """Return the first block of code below a heading."""
+    text = "\n" + (ROOT / "docs" / "guides" / page).read_text().split(f"\n## {below}\n", 1)[1]
+    block = re.search(r"\n\n((?:    .*\n|\n)+)", text)
+    assert block is not None
+    return re.sub("^    ", "", block[1], flags=re.MULTILINE)
+
+
+def test_the_guides_show_files_that_can_be_read(tmp_path: Path) -> None:
+    watch, qa = tmp_path / "watch.toml", tmp_path / "qa.toml"
+    watch.write_text(indented("watch.md", "The file"))
+    assert read_config(watch).sampling.n_samples == 10
+    qa.write_text(indented("qa.md", "The policy"))
+    assert [one.name for one in read_policy(qa).of("humaneval").smoke] == [
+        "known-good",
+        "known-bad",
+    ]
+
+
+def test_the_guide_names_every_line_of_the_gate() -> None:
+    text = (ROOT / "docs" / "guides" / "qa.md").read_text()
+    assert re.findall(r"^\| `([^ `]+)` \|", text, re.MULTILINE) == list(GATE)

@@ -22,6 +22,8 @@ COMMANDS = [
     "verify",
     "view",
     "serve",
+    "watch",
+    "qa",
     "benchmarks",
     "contract",
     "convert",

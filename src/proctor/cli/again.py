@@ -44,7 +44,7 @@ def judge_again(
         preamble=o.Preamble(manifest.preamble),
         no_reuse=True,
         early_stop=manifest.early_stop,
-        compare=_comparator(manifest, compare),
+        compare=comparator_of(manifest, compare),
         max_tests=manifest.max_tests,
     )
     interrupt = Interrupt()
@@ -82,20 +82,20 @@ def benchmark_of(run: Path, manifest: Manifest, data: Path | None, settings: Set
 
 def _same(manifest: Manifest, was: Was, data: Path | None, settings: Settings) -> Benchmark:
     folder = None if settings.data is None else Path(settings.data)
-    name, place = _source(manifest, data)
+    name, place = source_of(manifest, data)
     return same_benchmark(
         lambda change: load(name, place, folder, None, change), manifest.limits, was
     )
 
 
-def _source(manifest: Manifest, data: Path | None) -> tuple[str, Path | None]:
+def source_of(manifest: Manifest, data: Path | None) -> tuple[str, Path | None]:
     """Return what the benchmark is loaded by: name and file, or its file if it has no name."""
     if manifest.benchmark in TABLE:
         return manifest.benchmark, data or Path(manifest.source)
     return str(data or manifest.source), None
 
 
-def _comparator(manifest: Manifest, asked: str | None) -> str | None:
+def comparator_of(manifest: Manifest, asked: str | None) -> str | None:
     """Return the comparator of that time; a checker is known by its digest only."""
     then = manifest.compare
     if then is None or not then.startswith("checker "):

@@ -25,6 +25,7 @@ from proctor.cli.keys import keys
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
+from proctor.cli.qa import qa
 from proctor.cli.report import report
 from proctor.cli.run import run
 from proctor.cli.score import score
@@ -32,6 +33,7 @@ from proctor.cli.selftest import selftest
 from proctor.cli.serve import serve
 from proctor.cli.verify import verify
 from proctor.cli.view import view
+from proctor.cli.watch import watch
 from proctor.errors import GIVES_OUT, HostError
 
 NO_THREAD = "can't start new thread"
@@ -89,6 +91,8 @@ app.command("history")(history)
 app.command("verify")(verify)
 app.command("view")(view)
 app.command("serve")(serve)
+app.command("watch")(watch)
+app.command("qa")(qa)
 app.command("benchmarks")(benchmarks)
 app.command("contract")(contract)
 app.command("convert")(convert)

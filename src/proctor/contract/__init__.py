@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from proctor.contract import hidden, loading, references, rejection, scoring, wrapping
 from proctor.contract.examination import Examination, Found, Subject, subject_of
-from proctor.contract.kept import keep, latest, latest_of_files
+from proctor.contract.kept import keep, latest, latest_of_files, why_not
 from proctor.contract.result import NOT_PROVEN, Finding, Result, Word, reason_of
 from proctor.errors import InputError
 from proctor.lines import sha256_of
@@ -42,6 +42,7 @@ __all__ = [
     "latest_of_files",
     "look",
     "subject_of",
+    "why_not",
 ]
 
 

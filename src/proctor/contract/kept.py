@@ -56,6 +56,19 @@ def latest(benchmark: Benchmark, within: timedelta | None = None) -> Result | No
     return result if within is None or result.is_fresh(within) else None
 
 
+def why_not(benchmark: Benchmark, asked: str, within: timedelta) -> str:
+    """Say why a benchmark cannot be relied on here, nothing if it can."""
+    result = latest(benchmark)
+    mend = f"run proctor contract {asked}"
+    if result is None:
+        return f"nothing is known of its contract on this host; {mend}"
+    if not result.in_rotation:
+        return result.reason
+    if not result.is_fresh(within):
+        return f"it kept its contract on {result.created[:10]}, too long ago; {mend}"
+    return ""
+
+
 def latest_of_files(name: str, files: Callable[[], Sequence[Path]]) -> Result | None:
     """Return the newest result that speaks of files with this content, wherever they lay.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from proctor.errors import InputError, ProctorError, boundary
 from proctor.verdict import Bucket
 from proctor.viewer.catalogue import Catalogue, Standing, Status
-from proctor.viewer.pages import compare, home, run, sample
+from proctor.viewer.pages import compare, home, run, sample, watched
 from proctor.viewer.site import HERE, Site
 
 MOST_RUNS = 200
@@ -61,6 +61,10 @@ class Files:
     def home(self) -> str:
         """See Links."""
         return "index.html"
+
+    def watched(self) -> str | None:
+        """See Links."""
+        return "checkpoints.html"
 
     def run(self, run: str, **query: str | int) -> str | None:
         """See Links; a file cannot be asked for a part."""
@@ -138,6 +142,8 @@ def _pairs(statuses: Sequence[Status]) -> Iterator[tuple[str, str]]:
 
 def _pages(site: Site, files: Files, shown: Sequence[Status]) -> Iterator[tuple[str, str]]:
     yield files.home(), home.render(site)
+    if watched.is_watched(site.catalogue.folder):
+        yield files.watched() or "", watched.render(site)
     for status in shown:
         yield files.run(status.run.name) or "", run.render(site, status.run.name)
     for name, task, number in files.samples:

@@ -29,6 +29,10 @@ class Links(Protocol):
         """All runs."""
         ...
 
+    def watched(self) -> str | None:
+        """How checkpoints stand that are watched."""
+        ...
+
     def run(self, run: str, **query: str | int) -> str | None:
         """One run; `query` chooses what is listed there."""
         ...
@@ -60,6 +64,10 @@ class Served:
     def home(self) -> str:
         """See Links."""
         return "/"
+
+    def watched(self) -> str | None:
+        """See Links."""
+        return "/watch"
 
     def run(self, run: str, **query: str | int) -> str | None:
         """See Links."""

@@ -21,7 +21,7 @@ from litestar.exceptions import HTTPException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from proctor.errors import InputError, ProctorError, boundary
-from proctor.viewer.pages import compare, home, run, sample
+from proctor.viewer.pages import compare, home, run, sample, watched
 from proctor.viewer.site import HERE, Site
 
 HOST = "127.0.0.1"
@@ -113,6 +113,10 @@ def _pages(site: Site) -> list[Any]:
     def all_runs() -> Response[str]:
         return _html(home.render(site))
 
+    @get("/watch", sync_to_thread=True)
+    def checkpoints() -> Response[str]:
+        return _html(watched.render(site))
+
     @get("/run", sync_to_thread=True)
     def one_run(request: Request[Any, Any, Any]) -> Response[str]:
         ask = _Query(request)
@@ -142,7 +146,7 @@ def _pages(site: Site) -> list[Any]:
     def several_runs(request: Request[Any, Any, Any]) -> Response[str]:
         return _html(compare.render(site, request.query_params.getall("run", [])))
 
-    return [all_runs, one_run, one_sample, two_samples, several_runs]
+    return [all_runs, checkpoints, one_run, one_sample, two_samples, several_runs]
 
 
 def _data(site: Site) -> list[Any]:

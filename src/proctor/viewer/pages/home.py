@@ -7,6 +7,7 @@ from typing import NamedTuple
 from proctor.score import Estimate
 from proctor.viewer import charts
 from proctor.viewer.catalogue import Status
+from proctor.viewer.pages.watched import is_watched
 from proctor.viewer.site import READ_SECONDS, Opened, Score, Site, moment
 
 MOST_POINTS = 60
@@ -32,6 +33,7 @@ def render(site: Site) -> str:
         rows=rows,
         cut=site.catalogue.cut,
         cards=_cards(site, rows),
+        watched=site.links.watched() if is_watched(site.catalogue.folder) else None,
         refresh=_version(rows),
     )
 

@@ -292,7 +292,7 @@ async function watch() {
   const page = new URL(location.href);
   const run = page.pathname === "/run" ? page.searchParams.get("run") : "";
   try {
-    if (!document.hidden && (page.pathname === "/compare" || (await newest(run)) !== version)) await refresh();
+    if (!document.hidden && (["/compare", "/watch"].includes(page.pathname) || (await newest(run)) !== version)) await refresh();
     find("main").classList.remove("lost");
   } catch {
     find("main").classList.add("lost");  // the server is gone; it is asked again, it may come back
