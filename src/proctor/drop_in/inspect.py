@@ -1,8 +1,8 @@
 """A sandbox for Inspect: `sandbox="proctor"` runs a sample's commands behind our walls.
 
 Inspect finds this module by the entry points `inspect_ai`. A sample has one box of the kernel tier
-from its beginning to its end (see `sandbox/workspace.py`): files stay between commands, processes do
-not. Nothing here is retried: what ran out of time once would do so again.
+from its beginning to its end (see `sandbox/workspace.py`): files stay between commands, processes
+do not. Nothing here is retried: what ran out of time once would do so again.
 
 What Inspect may ask for and does not get: another user than the one that there is, a connection for
 a person to log in by, and tools that leave a server of theirs running in the sandbox.
@@ -11,7 +11,7 @@ a person to log in by, and tools that leave a server of theirs running in the sa
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from errno import EFBIG
 from functools import lru_cache, partial
@@ -30,7 +30,7 @@ from inspect_ai.util import (
     concurrency,
     sandboxenv,
 )
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from proctor.errors import InputError, SandboxError
 from proctor.lines import parse_toml, read_whole
@@ -60,8 +60,10 @@ NOT_FOUND, NOT_BEGUN, KILLED, BY_SIGNAL = 127, 126, 137, 128
 MAX_CONFIG = 1 << 20
 
 
-class ProctorSandboxConfig(BaseModel, frozen=True, extra="forbid"):  # type: ignore[misc]
+class ProctorSandboxConfig(BaseModel):  # type: ignore[misc]
     """What a sample may use; also the fields of a TOML file that stands for it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory_bytes: int = Field(default=2 * GIB, ge=64 * MIB)
     scratch_bytes: int = Field(default=GIB, ge=MIB)
@@ -153,7 +155,7 @@ class ProctorSandboxEnvironment(SandboxEnvironment):  # type: ignore[misc]
         """End the box."""
         self._workspace.close()
 
-    async def exec(
+    async def exec(  # noqa: PLR0917  as Inspect has it
         self,
         cmd: list[str],
         input: str | bytes | None = None,  # noqa: A002
@@ -221,7 +223,8 @@ class ProctorSandboxEnvironment(SandboxEnvironment):  # type: ignore[misc]
         turn = concurrency("proctor", default_workers()) if throttled else nullcontext()
         try:
             async with turn:
-                return await to_thread.run_sync(run, abandon_on_cancel=True)
+                done: T = await to_thread.run_sync(run, abandon_on_cancel=True)
+                return done
         except get_cancelled_exc_class():
             dropped.set()
             raise

@@ -118,7 +118,8 @@ class Workspace:
         refused = REFUSED.search(guest.stage)
         if refused is not None:
             number = int(refused[2])
-            raise OSError(number, os.strerror(number), asked["folder"] if refused[1] == "D" else name)
+            where = asked["folder"] if refused[1] == "D" else name
+            raise OSError(number, os.strerror(number), where)
         if isinstance(execution.ending, SandboxFailed):
             raise SandboxError(execution.ending.reason)
         if asked["do"] != "run":

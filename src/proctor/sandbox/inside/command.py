@@ -20,7 +20,7 @@ FOLDER, DEED = "D", "X"
 
 
 def run_command(
-    seal: Callable[[], None], stages: int, order: dict[str, Any], blob: bytes
+    seal: Callable[[], None], stages: int, _order: dict[str, Any], blob: bytes
 ) -> NoReturn:
     """Do what is asked for, in the folder that is asked for."""
     asked = json.loads(blob)

@@ -118,6 +118,11 @@ class Session:
         while self._calls:
             await asyncio.wait(self._calls.values())
 
+    def drop(self) -> None:
+        """End what is under way."""
+        for task in self._calls.values():
+            task.cancel()
+
     def _heed(self, message: Message) -> None:
         """Take a notification; one that we do not know, or that makes no sense, asks nothing."""
         if message.method == "notifications/cancelled":
