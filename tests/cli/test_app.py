@@ -22,6 +22,7 @@ COMMANDS = [
     "verify",
     "view",
     "serve",
+    "mcp",
     "benchmarks",
     "contract",
     "convert",

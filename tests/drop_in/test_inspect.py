@@ -164,7 +164,7 @@ def test_a_configuration_may_stand_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"limits\.toml: field memory: Extra inputs"):
         _configured(str(file))
     file.write_text("processes = 0\n")
-    with pytest.raises(InputError, match="field processes: .* greater than or equal to 1"):
+    with pytest.raises(InputError, match=r"field processes: .* greater than or equal to 1"):
         _configured(str(file))
 
 

@@ -47,9 +47,9 @@ def shell(workspace: Workspace, text: str, **more: object) -> str:
 
 def test_files_stay_and_processes_do_not(workspace):
     shell(workspace, "echo 1 > kept; mkdir -p a/b; sleep 100 & echo $! > pid")
-    assert shell(workspace, "cat kept; ls -d a/b; kill -0 $(cat pid) 2> /dev/null || echo gone") == (
-        "1\na/b\ngone\n"
-    )
+    assert shell(
+        workspace, "cat kept; ls -d a/b; kill -0 $(cat pid) 2> /dev/null || echo gone"
+    ) == ("1\na/b\ngone\n")
 
 
 def test_where_a_command_runs_and_what_it_is_given(workspace):
