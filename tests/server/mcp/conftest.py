@@ -90,9 +90,9 @@ def start(tmp_path: Path) -> Iterator[Callable[[], Agent]]:
             stream.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    """Speak to a server that all tests of a file share, and that must outlive them."""
+    """Speak to a server that tests share, and that must outlive them."""
     running = Agent(tmp_path_factory.mktemp("mcp") / "said.txt")
     running.begin()
     yield running
