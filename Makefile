@@ -22,7 +22,9 @@ TEXT            ?= README.md
 # EvalPlus, which tests hand files to, and what of all that it asks for judging samples needs;
 # SandboxFusion's client, which tests have ask our service; Inspect, which tests run with our
 # sandbox; a client of the Model Context Protocol.
-PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7 inspect-ai==0.3.285 mcp==2.3.0 mcp-types==2.3.0
+PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7 inspect-ai==0.3.285 mcp==2.3.0 mcp-types==2.3.0 \
+        aiobotocore==3.10.0 botocore==1.43.117 aioitertools==0.13.0 jmespath==1.1.0 wrapt==2.5.2 \
+        s3fs==2026.9.0
 PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
              tree-sitter-python wget aiohttp pydantic requests tenacity \
              agent-client-protocol beautifulsoup4 debugpy docstring-parser fastapi httpx ijson \

@@ -12,7 +12,7 @@ import tempfile
 
 from inspect_ai import Task, eval, task  # noqa: A004
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
 from inspect_ai.solver import TaskState, generate, use_tools
 from inspect_ai.tool import bash
@@ -55,6 +55,8 @@ def main() -> None:
         ModelOutput.for_tool_call("mockllm/model", "bash", {"command": ANSWER}),
         ModelOutput.from_content("mockllm/model", "It is in answer.txt."),
     ]
+    for output in recorded:
+        output.usage = ModelUsage()  # else tokens are counted, by what has to be downloaded
     model = get_model("mockllm/model", custom_outputs=recorded)
     with tempfile.TemporaryDirectory() as logs:
         log = eval(sums(), model=model, log_dir=logs, display="none")[0]

@@ -18,7 +18,7 @@ pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 import anyio
 from inspect_ai import Task, eval  # noqa: A004
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
 from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import bash, python
@@ -175,7 +175,9 @@ def test_a_configuration_comes_back_from_a_log() -> None:
 
 
 def answers(*outputs: ModelOutput) -> Any:
-    return get_model("mockllm/model", custom_outputs=list(outputs))
+    for output in outputs:
+        output.usage = ModelUsage()  # else it counts tokens by what it has to download
+    return get_model("mockllm/model", memoize=False, custom_outputs=list(outputs))
 
 
 def call(tool: str, **arguments: str) -> ModelOutput:
@@ -241,18 +243,44 @@ def test_a_sample_leaves_nothing(tmp_path: Path, processes_below: Any) -> None:
     assert processes_below(os.getpid()) <= before
 
 
+TASK = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import includes
+from inspect_ai.solver import solver
+from inspect_ai.util import sandbox
+
+@solver
+def shell():
+    async def solve(state, generate):
+        state.output.completion = (await sandbox().exec(["cat", "given"])).stdout
+        return state
+    return solve
+
+@task
+def given():
+    return Task([Sample("x", target="42", files={"given": "42"})], solver=shell(), scorer=includes())
+"""
+
+
 @pytest.mark.usefixtures("box")
 def test_the_command_line_of_inspect(tmp_path: Path) -> None:
-    example = Path(__file__).parents[2] / "examples" / "inspect_task.py"
-    command = [sys.executable, "-m", "inspect_ai", "eval", str(example), "--model", "mockllm/model"]
+    (tmp_path / "given.py").write_text(TASK)
+    command = [sys.executable, "-m", "inspect_ai", "eval", "given.py", "--model", "mockllm/model"]
+    how = [
+        "--sandbox",
+        "proctor",
+        "--display",
+        "plain",
+        "--log-dir",
+        "logs",
+        "--log-format",
+        "json",
+    ]
     ran = subprocess.run(
-        [*command, "--display", "plain", "--log-dir", str(tmp_path), "--log-format", "json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
+        [*command, *how], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert ran.returncode == 0, ran.stderr + ran.stdout
-    log = json.loads(next(tmp_path.glob("*.json")).read_text())
+    log = json.loads(next((tmp_path / "logs").glob("*.json")).read_text())
     assert (log["status"], log["eval"]["sandbox"]["type"]) == ("success", "proctor")
-    assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == 0.0
+    assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == 1.0
