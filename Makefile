@@ -26,7 +26,8 @@ PEERS = evalplus==0.3.1 sandbox-fusion==0.3.7 inspect-ai==0.3.285 mcp==2.3.0 mcp
         aiobotocore==3.10.0 botocore==1.43.117 aioitertools==0.13.0 jmespath==1.1.0 wrapt==2.5.2 \
         s3fs==2026.9.0
 PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tree-sitter \
-             tree-sitter-python wget aiohttp pydantic requests tenacity \
+             tree-sitter-python tree-sitter-cpp tree-sitter-go tree-sitter-java tree-sitter-javascript \
+             tree-sitter-rust tree-sitter-typescript wget aiohttp pydantic requests tenacity \
              agent-client-protocol beautifulsoup4 debugpy docstring-parser fastapi httpx ijson \
              jsonlines jsonpatch jsonpath-ng jsonref jsonschema mmh3 nest_asyncio2 platformdirs \
              python-dotenv pyyaml semver shortuuid sniffio textual tiktoken universal-pathlib \
@@ -71,7 +72,7 @@ LANGUAGES = g++ libboost-dev libssl-dev default-jdk-headless nodejs npm golang-g
 $(VENV)/.languages: $(VENV)/.dev
 	-@command -v g++ javac node go rustc > /dev/null || { test "$$(id -u)" = 0 && \
 	    command -v apt-get > /dev/null && apt-get update -qq && \
-	    apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
+	    timeout 300 apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
 	-@command -v tsc > /dev/null || { test "$$(id -u)" = 0 && command -v npm > /dev/null && \
 	    npm install --silent --global typescript @types/node js-md5@0.7.3 > /dev/null; }
 	@touch $(VENV)/.languages

@@ -55,7 +55,7 @@ def plain(task: Task, program: Program) -> str:
     """Judge as people do: one file, one compiler, one exit status."""
     assert isinstance(task.tests, TestProgram)
     toolchain = find("cpp")
-    words = toolchain.argv(toolchain.compiler(tests=False), "main", 1 << 30)
+    words = toolchain.argv(toolchain.compiler(tests=True), "main", 1 << 30)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "main.cpp").write_text(program.source + "\n" + task.tests.code)
         if subprocess.run(words, cwd=folder, capture_output=True, check=False).returncode:

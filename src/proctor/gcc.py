@@ -50,7 +50,7 @@ def with_headers(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 
 def flags(toolchain: Toolchain) -> list[str]:
     """Return what is said to the compiler of what programs mean, not of where they go."""
-    return [word for word in toolchain.compiler(tests=False) if re.match(r"-(?:std=|O|f)", word)]
+    return [word for word in toolchain.compiler(tests=True) if re.match(r"-(?:std=|O|f)", word)]
 
 
 @lru_cache(maxsize=8)
@@ -77,7 +77,7 @@ def parts(toolchain: Toolchain) -> Parts:
 
 def whole(toolchain: Toolchain) -> list[list[str]]:
     """Return the command line that links with all libraries and misses nothing."""
-    words = toolchain.compiler(tests=False)
+    words = toolchain.compiler(tests=True)
     libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
     return [
         [

@@ -32,6 +32,8 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
     """Name → where it lies."""
     shown: Sequence[str]
     """What of the host has to be in sight."""
+    warm: str = ""
+    """A folder with what its compiler need not compile again."""
 
     def name_for(self, source: str) -> str:
         """Return what a program has to be called."""

@@ -84,14 +84,21 @@ def test_arguments_and_standard_input_arrive(kernel):
     assert kernel.run(program, Limits(), b"in\n").stdout == b"in\na b-c\n"
 
 
-def test_a_missing_or_broken_toolchain_is_nobodys_failure(kernel, monkeypatch):
+def test_a_missing_or_broken_toolchain_is_nobodys_failure(monkeypatch):
     def nowhere(name):
         raise SandboxError(f"{name}: there is no compiler here; install one")
 
     task = Task(task_id="t", language="cpp", tests=StdinCases(inputs=[""], outputs=[""]))
     program = Program(source="int main() {}", language="cpp")
     monkeypatch.setattr(foreign, "find", nowhere)
-    verdict = Judge(kernel).judge(task, program).verdict
+    try:
+        sandbox = open_sandbox("kernel", sys.executable)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    try:
+        verdict = Judge(sandbox).judge(task, program).verdict
+    finally:
+        sandbox.close()
     assert isinstance(verdict, Unscored)
     assert (verdict.bucket, verdict.reason) == (
         Bucket.HARNESS,

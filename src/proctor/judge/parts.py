@@ -164,7 +164,8 @@ class _Workshop:
         exam, apart = self.exam, self.exam.way == "apart"
         parts = {"host": self._host()}
         if apart:
-            caller = self._make(marshal.caller(self._signature), STARTS, ())
+            call = marshal.caller(self._signature)
+            caller = self._make(call, STARTS, gcc.prefix(call))
             parts["caller.so"] = _built(caller, SandboxError)
         text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
         parts["tests.so"] = _built(self._make(text or "", STARTS, exam.headers), UnfitError)
@@ -175,7 +176,7 @@ class _Workshop:
         setup = self.exam.tests.setup
         source = f"{setup.rstrip()}\n{program.source}" if setup.strip() else program.source
         text = source + marshal.entry(self._signature, self.exam.tests.code)
-        return self._make(text, marshal.EXPORTS, self.exam.headers, whole=whole)
+        return self._make(text, marshal.EXPORTS, self.exam.headers, whole=whole, keep=False)
 
     def start(self, parts: dict[str, bytes], *names: str, trusted: bool = False) -> Guest:
         """Start a host with some parts; tests alone are trusted with time of their own."""
@@ -190,12 +191,18 @@ class _Workshop:
         files = {"host.cpp": marshal.HOST.encode(), "border.h": marshal.BORDER.encode()}
         steps = gcc.program(self.toolchain)
         made = self.foreign.make(
-            self.toolchain, Recipe(files=files, steps=steps, products=("host",))
+            self.toolchain, Recipe(files=files, steps=steps, products=("host",)), keep=True
         )
         return _built(made, SandboxError, "host")
 
     def _make(
-        self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
+        self,
+        text: str,
+        exports: str,
+        headers: tuple[str, ...],
+        *,
+        whole: bool = False,
+        keep: bool = True,
     ) -> Outcome:
         toolchain = self.toolchain
         begun = gcc.prefix(text)[: len(headers)] == headers
@@ -208,7 +215,7 @@ class _Workshop:
             products=("part.so",),
             headers=headers if begun and not whole else (),
         )
-        return self.foreign.make(toolchain, recipe)
+        return self.foreign.make(toolchain, recipe, keep=keep)
 
 
 def _built(made: Outcome, error: type[Exception], name: str = "part.so") -> bytes:

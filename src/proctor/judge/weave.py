@@ -67,7 +67,12 @@ _MAIN = r"\bint\s+main\s*\([^)]*\)\s*\{"
 
 FRAMES = {
     "c": Frame(heads=_MAIN, before=_C_FAMILY, closing='fflush(0); dprintf(1, "\\n@YES@\\n");'),
-    "cpp": Frame(heads=_MAIN, before=_C_FAMILY, closing='fflush(0); dprintf(1, "\\n@YES@\\n");'),
+    "cpp": Frame(
+        heads=_MAIN,
+        before=_C_FAMILY,
+        closing='fflush(0); dprintf(1, "\\n@YES@\\n");',
+        own_tests=_MAIN,
+    ),
     "java": Frame(
         heads=r"\bpublic\s+static\s+void\s+main\s*\([^)]*\)\s*(?:throws\s+[\w.,\s]+?)?\s*\{",
         opening="try {",

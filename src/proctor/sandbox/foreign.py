@@ -13,8 +13,8 @@ import msgspec
 
 from proctor import gcc
 from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
+from proctor.cache import Cache
 from proctor.errors import SandboxError
-from proctor.languages import Language
 from proctor.program import Program
 from proctor.sandbox import (
     MIB,
@@ -33,14 +33,25 @@ from proctor.sandbox.headers import Headers
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
+from proctor.sandbox.warmth import warmed
 from proctor.toolchain import Toolchain, find
 
 STACK = 64 * MIB
 """Enough for runtimes, which have a stack of their own making for programs."""
 NO_LIMIT = -1
+INSTALLED = (
+    "/var/lib/dpkg/status",
+    "/var/lib/rpm/rpmdb.sqlite",
+    "/usr/include",
+    "/usr/local/include",
+)
+"""What changes when headers or libraries do."""
 NEARLY = 15 / 16
 """A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
+WARMING = msgspec.structs.replace(
+    LIMITS.with_seconds(600.0), output_bytes=1024 * MIB, scratch_bytes=2048 * MIB
+)
 COMPILING = msgspec.structs.replace(LIMITS, output_bytes=256 * MIB)
 """Headers that were compiled are as large as that."""
 
@@ -53,8 +64,10 @@ class Foreign:
         self._make = make
         self._idle = idle
         self._builder = Builder()
-        self._headers = Headers(self._compile)
+        self._cache = Cache("compiled", made_with=INSTALLED)
+        self._headers = Headers(self._compile, self._cache)
         self._pools: dict[tuple[str, bool, int], Pool] = {}
+        self._toolchains: dict[str, Toolchain] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
         self._lock = threading.Lock()
@@ -62,17 +75,21 @@ class Foreign:
 
     def offer(self, language: str) -> Toolchain:
         """Return what runs a language here; a SandboxError says why nothing does."""
-        toolchain = find(language)
         with self._trying:
             if language not in self._tried:
-                self._tried[language] = self._try(toolchain)
+                found = find(language)
+                with undropped():
+                    found = warmed(found, lambda program: self._warm_up(found, program))
+                self._toolchains[language] = found
+                self._tried[language] = self._try(found)
         if self._tried[language]:
             raise SandboxError(self._tried[language])
-        return toolchain
+        return self._toolchains[language]
 
     def offered(self) -> dict[str, str]:
         """Return the languages that were asked for and work, with their versions."""
-        return {name: find(name).version for name, why in self._tried.items() if not why}
+        known = self._toolchains
+        return {name: known[name].version for name, why in self._tried.items() if not why}
 
     def _try(self, toolchain: Toolchain) -> str:
         """Run a language's self-test and say what is wrong, if anything is."""
@@ -88,6 +105,14 @@ class Foreign:
         last = execution.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         said = last[0] if last else str(execution.ending)
         return f"{toolchain.language.name} does not work here: its self-test says {said!r}"
+
+    def _warm_up(self, toolchain: Toolchain, program: Program) -> Execution:
+        """Compile a program for the sake of what its compiler keeps."""
+        box = self._make(self._contents_for(toolchain))
+        try:
+            return _compile_in(box, toolchain, program, WARMING, products=())
+        finally:
+            box.close()
 
     def repeat(self, program: Program, limits: Limits) -> "ForeignRuns":
         """Prepare a program for any number of runs."""
@@ -128,19 +153,26 @@ class Foreign:
 
         return self._builder.build(program, toolchain, compile_, limits)
 
-    def make(self, toolchain: Toolchain, recipe: Recipe) -> Outcome:
-        """Follow a recipe, or find what came of it before."""
+    def make(self, toolchain: Toolchain, recipe: Recipe, *, keep: bool = False) -> Outcome:
+        """Follow a recipe, or find what came of it before; `keep` it for other processes, too."""
+        key = recipe.digest(toolchain)
 
         def compile_() -> Execution:
             check()
+            made = self._cache.get(key) if keep else None
+            if made is not None:
+                return Execution(ending=Exited(0), stdout=made)
             headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
             try:
-                return self._compile(toolchain, recipe, headers)
+                done = self._compile(toolchain, recipe, headers)
             finally:
                 if headers is not None:
                     os.close(headers)
+            if keep and done.ending == Exited(0):
+                self._cache.put(key, done.stdout)
+            return done
 
-        return self._builder.build_as(recipe.digest(toolchain), toolchain, compile_)
+        return self._builder.build_as(key, toolchain, compile_)
 
     def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
@@ -198,19 +230,17 @@ class Foreign:
         with self._lock:
             if key not in self._pools:
                 contents = msgspec.structs.replace(
-                    self._contents,
-                    packages=self._packages(toolchain.language),
-                    preload=(),
-                    loopback=loopback,
-                    shared_bytes=shared_bytes,
-                    shown=toolchain.shown,
+                    self._contents_for(toolchain), loopback=loopback, shared_bytes=shared_bytes
                 )
                 self._pools[key] = Pool(lambda: self._make(contents), self._idle)
             return self._pools[key]
 
-    def _packages(self, language: Language) -> Sequence[tuple[str, str]]:
-        """Return what of our own packages is shown."""
-        return entries(language.packages, look_at(sys.executable).sites)
+    def _contents_for(self, toolchain: Toolchain) -> Contents:
+        """Return what is in sight of a language's programs."""
+        packages = entries(toolchain.language.packages, look_at(sys.executable).sites)
+        return msgspec.structs.replace(
+            self._contents, packages=packages, preload=(), shown=toolchain.shown
+        )
 
     def idle(self) -> int:
         """Return how many boxes are warm and wait."""
@@ -263,8 +293,15 @@ def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> 
     return msgspec.structs.replace(done, build=outcome.execution)
 
 
-def _compile_in(box: Box, toolchain: Toolchain, program: Program, limits: Limits) -> Execution:
+def _compile_in(
+    box: Box,
+    toolchain: Toolchain,
+    program: Program,
+    limits: Limits,
+    products: Sequence[str] | None = None,
+) -> Execution:
     how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    how["products"] = how["products"] if products is None else list(products)
     how["steps"] = [how["argv"]]
     how["limits"]["address_bytes"] = None  # its end would say nothing about memory
     return _done(box.start("build", limits, program=program, how=how))
@@ -316,6 +353,8 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "environment": {**own, **scratch, **toolchain.environment(memory)},
         "products": list(language.products),
         "beside": "",
+        "warm": toolchain.warm,
+        "cache": language.cache,
         "limits": {
             "address_bytes": memory if language.address_space else None,
             "stack_bytes": stack,

@@ -17,6 +17,7 @@ if sys.platform != "win32":  # where no program of another language is run
 
 from proctor import gcc
 from proctor.build import Recipe, unpack
+from proctor.cache import Cache
 from proctor.errors import SandboxError
 from proctor.sandbox import MIB, Execution, Exited
 from proctor.toolchain import Toolchain
@@ -32,8 +33,11 @@ Compile = Callable[[Toolchain, Recipe, int | None], Execution]
 class Headers:
     """Compiled headers of one sandbox; safe for use by several threads."""
 
-    def __init__(self, compile_: Compile, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(
+        self, compile_: Compile, cache: Cache | None = None, kept_bytes: int = KEPT_BYTES
+    ) -> None:
         self._compile = compile_
+        self._cache = cache
         self._kept_bytes = kept_bytes
         self._asked: OrderedDict[tuple[str, ...], int] = OrderedDict()
         self._kept: OrderedDict[tuple[str, ...], int] = OrderedDict()
@@ -49,9 +53,10 @@ class Headers:
             self._asked[names] = self._asked.get(names, 0) + 1
             if len(self._asked) > REMEMBERED:
                 self._asked.popitem(last=False)
-            if self._asked.get(names) != WORTH_IT:
-                return None  # not yet, being compiled by another, or never
-        file = self._make(toolchain, names)
+            asked = self._asked.get(names)
+        if asked not in (1, WORTH_IT):
+            return None  # not yet, being compiled by another, or never
+        file = self._make(toolchain, names, known=asked != WORTH_IT)
         if file is None:
             return None
         with self._lock:
@@ -65,21 +70,27 @@ class Headers:
             while self._kept:
                 os.close(self._kept.popitem()[1])
 
-    def _make(self, toolchain: Toolchain, names: tuple[str, ...]) -> int | None:
-        """Compile headers and have the compiler prove that it uses them; None if it does not."""
+    def _make(self, toolchain: Toolchain, names: tuple[str, ...], *, known: bool) -> int | None:
+        """Compile headers and have the compiler prove that it uses them; None if it does not.
+
+        `known`: only if somebody compiled them before.
+        """
         text = "".join(f"#include <{name}>\n" for name in names)
-        made = self._compile(
-            toolchain,
-            Recipe(
-                files={gcc.HEADER: text.encode()},
-                steps=gcc.header(toolchain),
-                products=(f"{gcc.HEADER}.gch",),
-            ),
-            None,
+        recipe = Recipe(
+            files={gcc.HEADER: text.encode()},
+            steps=gcc.header(toolchain),
+            products=(f"{gcc.HEADER}.gch",),
         )
-        if made.ending != Exited(0):
-            return None
-        file = _sealed(unpack(made.stdout)[f"{gcc.HEADER}.gch"])
+        key = recipe.digest(toolchain)
+        packed = None if self._cache is None else self._cache.get(key)
+        if packed is None:
+            made = None if known else self._compile(toolchain, recipe, None)
+            if made is None or made.ending != Exited(0):
+                return None
+            packed = made.stdout
+            if self._cache is not None:
+                self._cache.put(key, packed)
+        file = _sealed(unpack(packed)[f"{gcc.HEADER}.gch"])
         proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain), products=())
         try:
             proved = self._compile(toolchain, proof, file)

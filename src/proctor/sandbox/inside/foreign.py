@@ -39,6 +39,8 @@ def run_foreign(
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
             signal.signal(ignored, signal.SIG_DFL)
         if order["role"] == "build":
+            if how["warm"]:
+                _link(how["warm"], how["cache"])
             _build(how, stages)
         os.write(stages, b"C")
         os.execve(how["argv"][0], [*how["argv"], *order["args"]], how["environment"])
@@ -56,7 +58,7 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
     if code == 0:
-        sys.stdout.buffer.write(_pack(how["products"]))
+        sys.stdout.buffer.write(_pack(how["products"]) if how["products"] else _pack_cache(how))
         sys.stdout.buffer.flush()
         os.write(stages, b"C")
     os._exit(code)
@@ -88,6 +90,26 @@ def _pack(patterns: list[str]) -> bytes:
             files.append(file.read())
     index = [[name, len(data)] for name, data in zip(names, files, strict=False)]
     return json.dumps(index).encode() + b"\n" + b"".join(files)
+
+
+def _pack_cache(how: dict[str, Any]) -> bytes:
+    """Return all files in the folders of a compiler's cache, none if it has no cache."""
+    files = {}
+    for folder in os.listdir(how["cache"]) if how["cache"] else ():
+        for name in os.listdir(path) if os.path.isdir(path := f"{how['cache']}/{folder}") else ():
+            with open(f"{path}/{name}", "rb") as file:
+                files[f"{folder}/{name}"] = file.read()
+    index = [[name, len(data)] for name, data in files.items()]
+    return json.dumps(index).encode() + b"\n" + b"".join(files.values())
+
+
+def _link(warm: str, cache: str) -> None:
+    """Have a compiler find what it need not compile in a cache of its own."""
+    os.mkdir(cache)
+    for folder in os.listdir(warm):
+        os.mkdir(f"{cache}/{folder}")
+        for name in os.listdir(f"{warm}/{folder}"):
+            os.symlink(f"{warm}/{folder}/{name}", f"{cache}/{folder}/{name}")
 
 
 def _unpack(packed: bytes) -> None:

@@ -1,0 +1,77 @@
+"""Files that take long to make, kept in the user's cache folder by what they were made of.
+
+A file begins with the digest of its content: one that is not whole is none. What was not asked for
+for longest goes when there is too much. Whoever has no such folder, or no room in it, makes things
+again: a cache that fails is slow, and nothing else.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from proctor.sandbox import MIB
+from proctor.settings import home
+
+MOST_BYTES = 1024 * MIB
+DIGEST_BYTES = 32
+
+
+class Cache:
+    """A folder of files by key; safe for use by several threads and processes."""
+
+    def __init__(
+        self, name: str, most_bytes: int = MOST_BYTES, made_with: Iterable[str] = ()
+    ) -> None:
+        """Keep what is made with some files and folders of the host, until those change."""
+        self._folder = home(".cache", "proctor", name)
+        self._most_bytes = most_bytes
+        self._stamp = hashlib.sha256(repr([*map(_changed, made_with)]).encode()).hexdigest()[:16]
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was kept under a key, None if there is nothing whole."""
+        if self._folder is None:
+            return None
+        path = self._folder / f"{key}-{self._stamp}"
+        try:
+            whole = path.read_bytes()
+            os.utime(path)
+        except OSError:
+            return None
+        content = whole[DIGEST_BYTES:]
+        return content if hashlib.sha256(content).digest() == whole[:DIGEST_BYTES] else None
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep something, if that can be done."""
+        if self._folder is None:
+            return
+        beside = self._folder / f"{key}.{os.getpid()}.part"
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                beside.write_bytes(hashlib.sha256(content).digest() + content)
+                beside.rename(self._folder / f"{key}-{self._stamp}")
+            finally:
+                beside.unlink(missing_ok=True)
+            self._shrink(self._folder)
+
+    def _shrink(self, folder: Path) -> None:
+        """Let go of what was not asked for for longest, until the rest is little enough."""
+        files = sorted(
+            (path.stat().st_mtime, path.stat().st_size, path) for path in folder.iterdir()
+        )
+        total = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if total <= self._most_bytes:
+                break
+            path.unlink(missing_ok=True)
+            total -= size
+
+
+def _changed(path: str) -> int:
+    """Return when something was changed last, 0 if it is not there."""
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return 0
