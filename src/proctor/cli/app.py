@@ -22,6 +22,7 @@ from proctor.cli.failures import failures
 from proctor.cli.generate import generate_command
 from proctor.cli.history import history
 from proctor.cli.keys import keys
+from proctor.cli.mcp import mcp
 from proctor.cli.parity import parity
 from proctor.cli.perplexity import perplexity
 from proctor.cli.prompts import prompts
@@ -93,6 +94,7 @@ app.command("view")(view)
 app.command("serve")(serve)
 app.command("watch")(watch)
 app.command("qa")(qa)
+app.command("mcp")(mcp)
 app.command("benchmarks")(benchmarks)
 app.command("contract")(contract)
 app.command("convert")(convert)

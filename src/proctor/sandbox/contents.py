@@ -36,8 +36,8 @@ MODULES = (
     *("keeper", "linux"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
-FOREIGN = ("foreign",)
-"""Files that live in boxes for programs of other languages only."""
+FOREIGN = ("foreign", "command")
+"""Files that live in boxes for programs of other languages, or for commands, only."""
 EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 """Files that live in boxes with test code only."""
 NOTEBOOKS = ("notebook",)
@@ -156,6 +156,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its guest runs cells."""
     shared_bytes: int = 0
     """How much a scratch folder holds that guests share, as in a session; 0: each has its own."""
+    links: Mapping[str, str] = {}
+    """Links besides those of the host: path from the top, and where it leads."""
 
 
 class Nest(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,7 +217,7 @@ def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
         "binds": [*binds, *packages],
         "masks": sorted({mask for source in sources for mask in package_folders(source)}),
         "files": FILES,
-        "links": _links(),
+        "links": {**_links(), **contents.links},
         "loopback": contents.loopback,
         "user": NOBODY,
         "argv": boot(contents, fds),

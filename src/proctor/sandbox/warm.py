@@ -10,6 +10,7 @@ from functools import cached_property
 import msgspec
 
 from proctor.errors import SandboxError
+from proctor.languages import named
 from proctor.program import Program
 from proctor.sandbox import (
     Enforcement,
@@ -31,6 +32,7 @@ from proctor.sandbox.notebooks import Notebook
 from proctor.sandbox.packages import default_packages, entries, plain, with_versions
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
+from proctor.sandbox.workspace import Workspace, furnish
 
 IDLE = 2 * (os.cpu_count() or 1)
 
@@ -225,6 +227,21 @@ class Warm:
             notebook=True,
         )
         return Notebook(self._make(contents), limits)
+
+    def workspace(self, limits: Limits, languages: Sequence[str] = ()) -> Workspace:
+        """Open a box for commands, with what programs of some languages need."""
+        if not self._promise.languages:
+            raise SandboxError(f"the {self._promise.tier} tier has no commands; use kernel")
+        others = [name for name in languages if name != PYTHON]
+        for name in others:
+            self._foreign.offer(name)
+        contents = furnish(self._contents, limits, others)
+        return Workspace(
+            self._make(contents),
+            limits,
+            packages=bool(contents.packages),
+            addresses=all(named(name).address_space for name in others),
+        )
 
     def idle(self) -> int:
         """Return how many boxes are warm and wait."""

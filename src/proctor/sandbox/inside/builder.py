@@ -121,6 +121,7 @@ def _make_root(plan: dict[str, Any]) -> None:
     # for what packages write when the keeper loads them; guests have folders of their own there
     linux.mount("keeper", f"{root}/tmp", "tmpfs", flags, "size=16m,mode=777")
     for link, target in {**LINKS, **plan["links"]}.items():
+        os.makedirs(os.path.dirname(f"{root}/{link}"), exist_ok=True)
         os.symlink(target, f"{root}/{link}")
     # a new /proc may only be mounted where one is in sight; this one will be covered
     linux.mount("/proc", f"{root}/proc", None, linux.BIND | linux.RECURSIVE)

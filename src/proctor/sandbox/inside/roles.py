@@ -71,7 +71,7 @@ class SetUp:
         self._go(self._steps)
         stages = self._status[1]
         if play is None:
-            run = _foreign() if "how" in order else run_program
+            run = _other(order["role"]) if "how" in order else run_program
             end = len(blob) - order["args_bytes"]
             args = json.loads(blob[end:] or b"[]")
             run(lambda: self._go(self._last), stages, {**order, "args": args}, blob[:end])
@@ -100,9 +100,10 @@ class SetUp:
             os._exit(120)
 
 
-def _foreign() -> Callable[..., None]:
-    """Return what runs programs of other languages; a box has it only if it needs it."""
-    found: Callable[..., None] = import_module(".foreign", __package__).run_foreign
+def _other(role: str) -> Callable[..., None]:
+    """Return what runs commands, or programs of other languages; few boxes have it."""
+    name = "command" if role == "command" else "foreign"
+    found: Callable[..., None] = getattr(import_module(f".{name}", __package__), f"run_{name}")
     return found
 
 

@@ -1,0 +1,34 @@
+"""`proctor mcp`: the sandbox and the judge as tools of a coding agent."""
+
+import msgspec
+
+from proctor.cli import options as o
+
+
+def mcp(
+    *,
+    workers: o.Workers = 0,
+    sandbox: o.SandboxName = None,
+    require: o.Require = None,
+    data: o.Data = None,
+    python: o.Python = o.DEFAULT_PYTHON,
+    candidate_packages: o.Packages = None,
+) -> None:
+    """Offer execute and grade to a coding agent, by the Model Context Protocol on stdio."""
+    from proctor.sandbox import Limits  # noqa: PLC0415
+    from proctor.sandbox.admission import admitted  # noqa: PLC0415
+    from proctor.server.mcp.stdio import serve  # noqa: PLC0415
+    from proctor.server.service import Service  # noqa: PLC0415
+    from proctor.settings import default_workers, load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    if data is not None:
+        settings = msgspec.structs.replace(settings, data=str(data))
+    fitting = max(1, admitted(Limits().memory_bytes))
+    count = workers or settings.workers or min(default_workers(), fitting)
+    box = o.sandbox_for(sandbox, require, python, candidate_packages, settings)
+    service = Service(box, workers=count, settings=settings)
+    try:
+        serve(service)
+    finally:
+        service.close()
