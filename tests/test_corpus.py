@@ -22,7 +22,14 @@ from proctor.verdict import Bucket
 
 EVERY = trials(corpus_folder())
 TRIALS = [trial for trial in EVERY if trial.language == "python"]
-FOREIGN = [t for t in EVERY if t.language != "python" and t.kind not in WAYS]
+LONG = ("go", "java", "rust", "typescript")
+PLAIN = ("honest", "mistakes", "resources")
+FOREIGN = [
+    pytest.param(t, marks=pytest.mark.slow) if t.language in LONG and t.topic in PLAIN else t
+    for t in EVERY
+    if t.language != "python" and t.kind not in WAYS
+]
+"""Compilers that take long run what attacks alone; `make test-all` runs the rest."""
 FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
 """Every program under one kind of tests."""
 MORE = [trial for trial in TRIALS if trial not in FIRST]

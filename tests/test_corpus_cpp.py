@@ -43,7 +43,16 @@ def strict() -> Iterator[Sandbox]:
         opened.close()
 
 
-@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: f"{trial.name}-{trial.kind}")
+@pytest.mark.parametrize(
+    "trial",
+    [
+        trial
+        if trial.kind == "apart" or trial.bucket is Bucket.PASSED
+        else pytest.param(trial, marks=pytest.mark.slow)
+        for trial in TRIALS
+    ],
+    ids=lambda trial: f"{trial.name}-{trial.kind}",
+)
 def test_it_lands_where_it_should(strict, trial):
     landing = run_trial(strict, trial)
     assert landing.ok, landing
