@@ -7,6 +7,7 @@ again: a cache that fails is slow, and nothing else.
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +47,7 @@ class Cache:
         """Keep something, if that can be done."""
         if self._folder is None:
             return
-        beside = self._folder / f"{key}.{os.getpid()}.part"
+        beside = self._folder / f"{key}.{os.getpid()}.{threading.get_ident()}.part"
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:

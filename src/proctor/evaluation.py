@@ -74,7 +74,7 @@ def evaluate(
     path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
         grader = Grader(sandbox, plan.options)
-        directory.receipts.cut_at(_is_cancelled)  # there is time now
+        directory.go_on(_is_cancelled)  # there is time now
         done = _graded(path, survey, grader)
         begin(survey.samples, len(done), path)
         todo = _remaining(plan, directory, survey, done, halt)
@@ -169,7 +169,7 @@ def _cancelled(
     plan: Plan, survey: _Survey, done: Samples, grader: Grader, halt: _Halt
 ) -> Iterator[Receipt]:
     """Yield receipts for what there was no time for; nobody is asked for answers to it."""
-    if halt.asked or len(done) == survey.samples:
+    if halt.asked or not halt.is_set():
         return
     find = plan.benchmark.finder()
     why = f"not graded within {plan.seconds:g} s, the limit of the whole benchmark"

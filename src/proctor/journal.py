@@ -81,12 +81,14 @@ class Journal:
         finally:
             self._file.close()
 
-    def cut_at(self, is_tail: Callable[[bytes], bool]) -> None:
-        """Cut off the last lines, from the first one that is of their kind."""
+    def ends_with(self, is_tail: Callable[[bytes], bool]) -> bool:
+        """Say whether the last line is of a kind."""
         with writing(self._path), self._path.open("rb") as file:
-            if not is_tail(_last_line(file)):
-                return
-            file.seek(0)
+            return is_tail(_last_line(file))
+
+    def cut_at(self, is_tail: Callable[[bytes], bool]) -> None:
+        """Cut off all lines from the first one that is of a kind."""
+        with writing(self._path), self._path.open("rb") as file:
             keep = 0
             for line in file:
                 if is_tail(line):

@@ -7,7 +7,7 @@ The folder itself is locked, by a lock that goes with the process that holds it.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -111,6 +111,12 @@ class RunDirectory:
                 self.receipts.close()
             finally:
                 os.close(self._lock)
+
+    def go_on(self, is_tail: Callable[[bytes], bool]) -> None:
+        """Cut off receipts at the end that stand for no grading, and the report that knows them."""
+        if self.receipts.ends_with(is_tail):
+            (self.path / REPORT).unlink(missing_ok=True)
+            self.receipts.cut_at(is_tail)
 
     def write_report(self, report: Any) -> None:
         """Write the report, which says by being there that the run is complete."""

@@ -60,9 +60,12 @@ class Headers:
         if file is None:
             return None
         with self._lock:
-            self._kept[names] = file
-            self._shrink()
-            return os.dup(file)
+            if names in self._kept:  # another found them in the cache meanwhile
+                os.close(file)
+            else:
+                self._kept[names] = file
+                self._shrink()
+            return os.dup(self._kept[names])
 
     def close(self) -> None:
         """Let go of all."""
