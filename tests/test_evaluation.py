@@ -420,22 +420,3 @@ def test_what_there_is_no_time_for_is_cancelled_and_graded_another_time(
     whole = evaluate(plan(options=one), sandbox, out)
     assert (whole.passed, whole.degraded) == (6, False)
     assert len(keys(out)) == 6
-
-
-class Tired(Reference):
-    """A model that stops before it is done, the second time that it is asked."""
-
-    asked = 0
-
-    def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
-        self.asked += 1
-        answers = list(super().complete(benchmark, sampling))
-        return iter(answers if self.asked == 1 else answers[:4])
-
-
-def test_what_is_missing_for_another_reason_is_not_cancelled(
-    sandbox: Sandbox, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match="it changed while it was graded"):
-        evaluate(plan(Tired(), seconds=1000.0), sandbox, tmp_path / "run")
-    assert len(keys(tmp_path / "run")) == 4

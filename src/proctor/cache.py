@@ -8,7 +8,7 @@ again: a cache that fails is slow, and nothing else.
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,18 +23,20 @@ class Cache:
     """A folder of files by key; safe for use by several threads and processes."""
 
     def __init__(
-        self, name: str, most_bytes: int = MOST_BYTES, made_with: Iterable[str] = ()
+        self, name: str, most_bytes: int = MOST_BYTES, made_with: Sequence[str] = ()
     ) -> None:
         """Keep what is made with some files and folders of the host, until those change."""
-        self._folder = home(".cache", "proctor", name)
+        self.folder = home(".cache", "proctor", name)
+        """Where they lie; nowhere for a user without a home."""
         self._most_bytes = most_bytes
-        self._stamp = hashlib.sha256(repr([*map(_changed, made_with)]).encode()).hexdigest()[:16]
+        stamps = repr([*map(_changed, made_with)]).encode()
+        self._stamp = f"-{hashlib.sha256(stamps).hexdigest()[:16]}" if made_with else ""
 
     def get(self, key: str) -> bytes | None:
         """Return what was kept under a key, None if there is nothing whole."""
-        if self._folder is None:
+        if self.folder is None:
             return None
-        path = self._folder / f"{key}-{self._stamp}"
+        path = self.folder / f"{key}{self._stamp}"
         try:
             whole = path.read_bytes()
             os.utime(path)
@@ -45,17 +47,17 @@ class Cache:
 
     def put(self, key: str, content: bytes) -> None:
         """Keep something, if that can be done."""
-        if self._folder is None:
+        if self.folder is None:
             return
-        beside = self._folder / f"{key}.{os.getpid()}.{threading.get_ident()}.part"
+        beside = self.folder / f"{key}.{os.getpid()}.{threading.get_ident()}.part"
         with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
                 beside.write_bytes(hashlib.sha256(content).digest() + content)
-                beside.rename(self._folder / f"{key}-{self._stamp}")
+                beside.rename(self.folder / f"{key}{self._stamp}")
             finally:
                 beside.unlink(missing_ok=True)
-            self._shrink(self._folder)
+            self._shrink(self.folder)
 
     def _shrink(self, folder: Path) -> None:
         """Let go of what was not asked for for longest, until the rest is little enough."""

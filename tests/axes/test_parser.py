@@ -6,6 +6,7 @@ import pytest
 
 from proctor.axes import parser as module
 from proctor.axes.finding import Kind, Status
+from proctor.cache import Cache
 from proctor.context import Context
 from proctor.sandbox import Execution, Exited, Signalled
 
@@ -115,13 +116,19 @@ def test_a_crash_by_itself_is_the_parsers_failure(parser, monkeypatch):
 
 
 def test_names_are_kept_on_disk_and_made_again_if_they_are_damaged(parser, monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "home", lambda *parts: tmp_path.joinpath(*parts))
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(parser, "_kept", {})
     names = parser.names(CONTEXT)
     assert names["m::base"] == "function"
     assert names["m::Box::n"] == "field"
     (file,) = (tmp_path / ".cache" / "proctor" / "axes").iterdir()
-    assert json.loads(file.read_text())["names"] == names
-    file.write_text("{")
+    kept = Cache(module.NAME).get(file.name)
+    assert kept is not None
+    assert json.loads(kept)["names"] == names
+    for damaged in (b"{", b""):
+        file.write_bytes(damaged)
+        assert module._recall(file.name) is None
+    Cache(module.NAME).put(file.name, b'{"of another": "version"}')
+    assert module._recall(file.name) is None
     monkeypatch.setattr(parser, "_kept", {})
     assert parser.names(CONTEXT) == names

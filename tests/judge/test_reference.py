@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from proctor.cache import Cache
 from proctor.judge import Judge, Judgement, Rules
-from proctor.judge.answers import folder
+from proctor.judge.answers import NAME, keep, recall
 from proctor.judge.hearing import LONG, is_root, questions
 from proctor.program import Program
 from proctor.sandbox import Limits, Sandbox
@@ -294,7 +295,7 @@ def counting(path: Path) -> list[Path]:
 
 def test_the_reference_is_asked_once(sandbox: Sandbox, alone: Path) -> None:
     asked = task(DOUBLE, [[1], [2]], proof=Assertions(targets=["f(1) == 2"]))
-    place = folder()
+    place = Cache(NAME).folder
     assert place is not None
     judge = Judge(sandbox)
     threads = [
@@ -306,11 +307,15 @@ def test_the_reference_is_asked_once(sandbox: Sandbox, alone: Path) -> None:
     for thread in threads:
         thread.join()
     (kept,) = counting(place)
-    content = kept.read_bytes()
-    kept.write_bytes(content[:-3])  # what is damaged is found out again
+    known = recall(kept.name)
+    assert known is not None
+    kept.write_bytes(kept.read_bytes()[:-3])  # what is damaged is found out again
+    assert recall(kept.name) is None
     assert judged(sandbox, asked, DOUBLE).verdict.bucket is Bucket.PASSED
     assert counting(place) == [kept]
-    assert kept.read_bytes().partition(b"\n")[2] == content.partition(b"\n")[2]
+    again = recall(kept.name)
+    assert again is not None
+    assert again.said == known.said
     changed = msgspec.structs.replace(asked, canonical_solution="f = lambda x: x + x\n")
     assert judged(sandbox, changed, DOUBLE).verdict.bucket is Bucket.PASSED
     assert len(counting(place)) == 2
@@ -320,11 +325,9 @@ def test_what_was_kept_is_used(sandbox: Sandbox) -> None:
     """Nothing but the kept file can say that 1 doubled is 3."""
     asked = task(DOUBLE, [[1]])
     assert judged(sandbox, asked, DOUBLE).verdict.bucket is Bucket.PASSED
-    place = folder()
+    place = Cache(NAME).folder
     assert place is not None
     (kept,) = counting(place)
-    from proctor.judge.answers import keep, recall
-
     known = recall(kept.name)
     assert known is not None
     keep(kept.name, known._replace(said=known.said.replace(b'{"v":2}', b'{"v":3}')))

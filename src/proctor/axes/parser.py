@@ -16,16 +16,16 @@ import msgspec
 
 from proctor import splice
 from proctor.axes.finding import Reading, Seen, Status, reading_of
+from proctor.cache import Cache
 from proctor.context import Context
-from proctor.errors import InputError, SandboxError, boundary
+from proctor.errors import InputError, SandboxError
 from proctor.languages import PARSER
 from proctor.lines import encode
 from proctor.program import Program
 from proctor.sandbox import GIB, MIB, Execution, Exited, Limits, Sandbox, TimedOut
-from proctor.settings import home
-from proctor.store import write_whole
 from proctor.toolchain import find
 
+NAME = "axes"
 INSIDE = Path(__file__).parent / "inside"
 MODULES = ("__init__", "names", "words", "roots", "worker")
 MAIN = """\
@@ -229,21 +229,13 @@ def _index_of(execution: Execution) -> Index:
         raise SandboxError(f"the parser makes no index: {what}") from None
 
 
-def _place(key: str) -> Path | None:
-    return home(".cache", "proctor", "axes", f"{key}.json")
-
-
 def _recall(key: str) -> Index | None:
-    place = _place(key)
+    kept = Cache(NAME).get(key)
     try:
-        return None if place is None else msgspec.json.decode(place.read_bytes(), type=Index)
-    except (OSError, msgspec.DecodeError):
-        return None  # it is made again
+        return None if kept is None else msgspec.json.decode(kept, type=Index)
+    except msgspec.DecodeError:
+        return None  # another version kept it; it is made again
 
 
 def _remember(key: str, index: Index) -> None:
-    place = _place(key)
-    if place is not None:
-        with boundary(SandboxError, f"cannot keep names in {place}"):
-            place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, encode(index))
+    Cache(NAME).put(key, encode(index))
