@@ -21,9 +21,9 @@ from collections.abc import Callable
 import msgspec
 
 from proctor.bench import COMPARED, FUNCTION
+from proctor.engine import graders
 from proctor.judge import Judge
 from proctor.program import Program
-from proctor.run import graders
 from proctor.sandbox.choose import ORDER, open_sandbox
 
 Counts = Counter[str]

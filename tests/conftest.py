@@ -217,7 +217,7 @@ def strays() -> Callable[..., list[Receipt]]:
         assert there is not None
         completions = list(there.complete(some, Sampling()))
         grader = Grader(sandbox, Options(workers=2))
-        receipts = list(grade_all(grader, some, completions, workers=2))
+        receipts = list(grade_all(grader, some, completions))
         assert len(receipts) == len(completions) == len(some.tasks) * (1 + (model == "wrong"))
         return [receipt for receipt in receipts if is_stray(receipt, model)]
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from typing import Any, NoReturn
 
@@ -10,13 +11,14 @@ import msgspec
 import pytest
 
 from proctor.completion import Completion, StopReason
+from proctor.engine import Judged, Question
 from proctor.errors import SandboxError
-from proctor.judge import Rules
+from proctor.judge import Judgement, Rules
 from proctor.receipt import Receipt
 from proctor.run import Grader, Options, Seen, grade_all
 from proctor.sandbox import Enforcement, Execution, Sandbox, SandboxFailed
 from proctor.task import Assertions, Benchmark, CallCases, Task
-from proctor.verdict import Bucket, Outcome
+from proctor.verdict import Bucket, Outcome, Passed, Unscored
 
 DOUBLE = Task(
     task_id="double",
@@ -245,67 +247,125 @@ def test_seen_forgets(receipt: Callable[..., Receipt], monkeypatch: pytest.Monke
 
 
 class Paced:
-    """A grader whose samples take as long as their text says."""
+    """An engine that takes as long for a program as its text says, on so many threads."""
 
-    def __init__(self, receipt: Callable[..., Receipt]) -> None:
-        self._receipt = receipt
-        self.begun: list[int] = []
+    def __init__(self, workers: int) -> None:
+        self.most = 2 * workers
+        self.begun: list[str] = []
+        self._pool = ThreadPoolExecutor(workers)
+        self.rests = 0
 
-    def grade(self, task: Task, completion: Completion) -> Receipt:
-        self.begun.append(completion.sample)
-        time.sleep(float(completion.completion))
-        return self._receipt(completion.sample)
+    def enforcement(self) -> Enforcement:
+        return Broken().enforcement()
+
+    def offer(self, language: str) -> str:
+        return language
+
+    def judge(self, question: Question) -> Judged:
+        self.begun.append(question.program.source)
+        time.sleep(float(question.program.source.split()[0]))
+        failed = "fails" in question.program.source
+        verdict = Unscored(reason="it fails") if failed else Passed(tests=())
+        return Judged(Judgement(verdict=verdict), "elsewhere", "toolchain")
+
+    def begin(self, question: Question) -> Future[Judged]:
+        return self._pool.submit(self.judge, question)
+
+    def rest(self, *, patient: bool) -> None:
+        self.rests += 1
+        self._pool.shutdown(wait=patient, cancel_futures=True)
+
+    def close(self) -> None:
+        pass
 
 
 BENCHMARK = Benchmark(name="b", tasks=[DOUBLE])
 
 
-def test_every_sample_comes_once(receipt: Callable[..., Receipt]) -> None:
-    grader: Any = Paced(receipt)
-    stream = (said("0", n) for n in range(50))
-    receipts = list(grade_all(grader, BENCHMARK, stream, 3))
+def paced(workers: int, *, reuse: bool = False) -> tuple[Paced, Grader]:
+    engine = Paced(workers)
+    return engine, Grader(engine, Options(reuse=reuse, workers=1))
+
+
+def answers(seconds: float, *texts: object) -> Iterator[Completion]:
+    return (said(f"{seconds} # {text}", n, whole=True) for n, text in enumerate(texts))
+
+
+def test_every_sample_comes_once_and_says_where_it_was_judged() -> None:
+    engine, grader = paced(3)
+    receipts = list(grade_all(grader, BENCHMARK, answers(0, *range(50))))
     assert sorted(one.sample for one in receipts) == list(range(50))
+    assert {(one.host, one.toolchain) for one in receipts} == {("elsewhere", "toolchain")}
+    assert engine.rests == 1
 
 
-def test_few_are_taken_ahead(receipt: Callable[..., Receipt]) -> None:
+def test_few_are_taken_ahead() -> None:
     taken: list[int] = []
 
     def stream() -> Iterator[Completion]:
         for number in count():
             taken.append(number)
-            yield said("0.001", number)
+            yield said("0.001", number, whole=True)
 
-    receipts = grade_all(Paced(receipt), BENCHMARK, stream(), 2)  # type: ignore[arg-type]
+    receipts = grade_all(paced(2)[1], BENCHMARK, stream())
     for _ in range(20):
         next(receipts)
     assert len(taken) <= 20 + 2 * 2 + 2
     receipts.close()
 
 
-def test_who_stops_listening_gets_no_new_ones(receipt: Callable[..., Receipt]) -> None:
-    grader: Any = Paced(receipt)
-    receipts = grade_all(grader, BENCHMARK, (said("0.05", n) for n in range(100)), 2)
+def test_who_stops_listening_gets_no_new_ones() -> None:
+    engine, grader = paced(2)
+    receipts = grade_all(grader, BENCHMARK, answers(0.05, *range(100)))
     next(receipts)
     receipts.close()
-    begun = len(grader.begun)
+    begun = len(engine.begun)
     assert begun <= 5
     time.sleep(0.2)
-    assert len(grader.begun) == begun
+    assert len(engine.begun) == begun
 
 
-def test_stop_finishes_what_runs_and_yields_it(receipt: Callable[..., Receipt]) -> None:
-    grader: Any = Paced(receipt)
+def test_stop_finishes_what_runs_and_yields_it() -> None:
+    engine, grader = paced(2)
     stop = threading.Event()
     done = []
-    for one in grade_all(grader, BENCHMARK, (said("0.05", n) for n in range(100)), 2, stop):
+    for one in grade_all(grader, BENCHMARK, answers(0.05, *range(100)), stop):
         done.append(one.sample)
         if len(done) == 3:
             stop.set()
-    assert sorted(done) == sorted(grader.begun)
+    assert sorted(done) == sorted(int(text.split()[2]) for text in engine.begun)
     assert 3 <= len(done) <= 7
 
 
-def test_a_defect_in_a_thread_comes_out(receipt: Callable[..., Receipt]) -> None:
-    grader: Any = Paced(receipt)
+def test_a_defect_in_a_thread_comes_out() -> None:
     with pytest.raises(ValueError, match="could not convert"):
-        list(grade_all(grader, BENCHMARK, (said("x", n) for n in range(10)), 2))
+        list(grade_all(paced(2)[1], BENCHMARK, (said(f"x{n}", n, whole=True) for n in range(10))))
+
+
+@pytest.mark.parametrize("workers", [1, 4, 16])
+def test_of_identical_programs_the_first_is_run(workers: int) -> None:
+    engine, grader = paced(workers, reuse=True)
+    texts = [("a", "b", "a", "c")[n % 4] for n in range(64)]
+    receipts = {one.sample: one for one in grade_all(grader, BENCHMARK, answers(0, *texts))}
+    assert len(receipts) == 64
+    assert sorted(text.split()[2] for text in engine.begun) == ["a", "b", "c"]
+    first = {"a": 0, "b": 1, "c": 3}
+    for sample, text in enumerate(texts):
+        reused = None if sample == first[text] else first[text]
+        assert receipts[sample].reused_from == reused
+
+
+def test_what_failed_on_our_side_is_tried_by_each_that_has_the_same_program() -> None:
+    engine, grader = paced(2, reuse=True)
+    receipts = list(grade_all(grader, BENCHMARK, answers(0.01, *["fails"] * 5)))
+    assert sorted(one.sample for one in receipts) == list(range(5))
+    assert {one.outcome for one in receipts} == {None}
+    assert {one.reused_from for one in receipts} == {None}
+    assert len(engine.begun) == 5
+
+
+def test_samples_without_a_program_need_no_engine() -> None:
+    engine, grader = paced(1)
+    stream = (said("", n, stop=StopReason.ERROR) for n in range(9))
+    assert [one.sample for one in grade_all(grader, BENCHMARK, stream)] == list(range(9))
+    assert engine.begun == []

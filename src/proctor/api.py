@@ -16,13 +16,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.completion import Completion, Sampling
+from proctor.engine import graders
 from proctor.errors import InputError
 from proctor.evaluation import Plan
 from proctor.evaluation import evaluate as _evaluate
@@ -33,7 +35,7 @@ from proctor.models.providers import Asked, provider_of
 from proctor.models.recorded import Recorded
 from proctor.program import Program
 from proctor.receipt import Receipt
-from proctor.run import Grader, Options, graders
+from proctor.run import Grader, Options
 from proctor.sandbox import MIB, Execution, Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
@@ -41,6 +43,9 @@ from proctor.settings import Settings, default_workers, load_settings, server_of
 from proctor.stream import Receipts
 from proctor.summary import Summary
 from proctor.task import Task
+
+if TYPE_CHECKING:
+    from proctor.cluster import Cluster
 
 AnyTask = Task | Mapping[str, Any]
 Pair = tuple[AnyTask, Completion | str]
@@ -228,8 +233,16 @@ def evaluate(
     ks: Sequence[int] = (),
     seconds: float = math.inf,
     options: Options | None = None,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
 ) -> Summary:
-    """Run a benchmark by name or path, with a model or with recorded completions."""
+    """Run a benchmark by name or path, with a model or with recorded completions.
+
+    With `engine="ray"` it is judged on a Ray cluster: the one at `address`, the one that this
+    process is part of, or one that is started for it.
+    """
+    if address is not None and engine != "ray":
+        raise InputError(f"address {address}: it needs engine='ray'")
     settings = load_settings()
     folder = None if settings.data is None else Path(settings.data)
     loaded = load(benchmark, None if data is None else Path(data), folder)
@@ -243,11 +256,24 @@ def evaluate(
         ks=ks,
         seconds=seconds,
     )
+    place = None if out is None else Path(out)
     try:
-        return _evaluate(plan, default_sandbox(), None if out is None else Path(out), fresh=fresh)
+        if engine == "local":
+            return _evaluate(plan, default_sandbox(), place, fresh=fresh)
+        with closing(_cluster(plan, settings, address)) as cluster:
+            return _evaluate(plan, cluster, place, fresh=fresh)
     finally:
         if isinstance(answers, Generated):
             answers.close()
+
+
+def _cluster(plan: Plan, settings: Settings, address: str | None) -> "Cluster":
+    """Open a cluster with the sandboxes that a plan needs."""
+    from proctor.cluster import open_cluster  # noqa: PLC0415
+    from proctor.cluster.station import Setup  # noqa: PLC0415
+
+    setup = Setup(sandbox=settings.sandbox, packages=settings.candidate_packages)
+    return open_cluster(setup, address=address, benchmark=plan.benchmark)
 
 
 def _open(name: str, settings: Settings) -> Given | Generated:

@@ -17,10 +17,10 @@ from typing import TypeVar
 
 import msgspec
 
+from proctor.engine import graders
 from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.program import Program
-from proctor.run import graders
 from proctor.sandbox import MIB, Sandbox
 from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.clock import children

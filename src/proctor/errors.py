@@ -7,6 +7,7 @@
     │                       no memory, no descriptors, nobody who reads   exit status 3
     ├── ModelError          a model cannot be asked, or has gone          exit status 3
     │   └── NoAnswer        it did not answer this one prompt             (an unscored sample)
+    ├── ClusterError        a cluster cannot be reached, or has gone      exit status 3
     ├── ServiceError        a service cannot be asked, or not now         exit status 3
     └── BorderError         what came over the border breaks the protocol
 
@@ -62,6 +63,10 @@ class PassingNoAnswer(NoAnswer):
     """The same, but another time it might have answered."""
 
     passing = True
+
+
+class ClusterError(ProctorError):
+    """No machine of a cluster can be had; the message says what to look at."""
 
 
 class ServiceError(ProctorError):

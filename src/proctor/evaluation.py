@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.completion import Completion, Sampling
+from proctor.engine import Walls
 from proctor.errors import InputError, SandboxError, boundary
 from proctor.journal import Key, Samples, read_journal
 from proctor.lines import encode
@@ -23,7 +24,7 @@ from proctor.models import Given
 from proctor.models.generated import Generated
 from proctor.receipt import Manifest, Receipt, versions
 from proctor.run import Grader, Options, grade_all
-from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox import Limits
 from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
 from proctor.task import Benchmark
@@ -50,7 +51,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def evaluate(
     plan: Plan,
-    sandbox: Sandbox,
+    walls: Walls,
     out: Path | None = None,
     *,
     fresh: bool = False,
@@ -69,16 +70,16 @@ def evaluate(
     survey = _survey(plan)
     for language in sorted(plan.benchmark.languages - {"python"}):
         with contextlib.suppress(SandboxError):  # every sample will say that it is missing
-            sandbox.offer(language)
-    manifest = _manifest(plan, sandbox, survey)
+            walls.offer(language)
+    manifest = _manifest(plan, walls, survey)
     path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
-        grader = Grader(sandbox, plan.options)
+        grader = Grader(walls, plan.options)
         directory.go_on(_is_cancelled)  # there is time now
         done = _graded(path, survey, grader)
         begin(survey.samples, len(done), path)
         todo = _remaining(plan, directory, survey, done, halt)
-        graded = grade_all(grader, plan.benchmark, todo, plan.options.workers, halt)
+        graded = grade_all(grader, plan.benchmark, todo, halt)
         for receipt in chain(graded, _cancelled(plan, survey, done, grader, halt)):
             directory.receipts.append(receipt)
             done.add(receipt.task_id, receipt.sample)
@@ -222,7 +223,7 @@ def _given(
         raise InputError(f"{model.name}: it changed while it was graded; grade it again")
 
 
-def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
+def _manifest(plan: Plan, walls: Walls, survey: _Survey) -> Manifest:
     options, rules = plan.options, plan.options.rules
     asked = plan.model if isinstance(plan.model, Generated) else None
     return Manifest(
@@ -244,7 +245,7 @@ def _manifest(plan: Plan, sandbox: Sandbox, survey: _Survey) -> Manifest:
         extract=options.extract,
         preamble=options.preamble,
         reuse=options.reuse,
-        enforcement=sandbox.enforcement(),
+        enforcement=walls.enforcement(),
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),

@@ -115,8 +115,10 @@ def receipt_of(
     program: Program | None,
     judgement: Judgement,
     enforcement: Enforcement,
+    toolchain: str | None = None,
+    host: str | None = None,
 ) -> Receipt:
-    """Write down everything about one sample."""
+    """Write down everything about one sample; it was judged here if nobody says where."""
     verdict = judgement.verdict
     shown = judgement.findings.shown
     code = extraction.code if isinstance(extraction, Extraction) else ""
@@ -136,7 +138,7 @@ def receipt_of(
         isolated=enforcement.isolated,
         clock=judgement.findings.clock,
         language=task.language,
-        toolchain=enforcement.toolchains.get(task.language, ""),
+        toolchain=enforcement.toolchains.get(task.language, "") if toolchain is None else toolchain,
         limits=judgement.limits or task.limits,
         extraction=how(extraction),
         code=code,
@@ -149,7 +151,7 @@ def receipt_of(
         stderr=shown.stderr[:MAX_OUTPUT].decode("utf-8", "replace"),
         truncated=max(len(shown.stdout), len(shown.stderr)) > MAX_OUTPUT,
         attempts=judgement.attempts,
-        host=socket.gethostname(),
+        host=host or socket.gethostname(),
     )
 
 

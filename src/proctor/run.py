@@ -1,26 +1,24 @@
 """The whole flow: completion → extraction → program → execution → verdict → receipt."""
 
-import os
+import socket
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import cycle
+from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from proctor.completion import Completion, StopReason
+from proctor.engine import Engine, Judged, Question, Walls, engine_of
 from proctor.extraction import Extraction, NoCode, extract
-from proctor.judge import Judge, Judgement, Rules
-from proctor.judge.doubt import References
+from proctor.judge import Judgement, Rules
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
-from proctor.sandbox import Sandbox
 from proctor.settings import default_workers
-from proctor.task import Benchmark, Task, TestProgram
-from proctor.verdict import Bucket, Failed, Unscored
+from proctor.task import Benchmark, Task
+from proctor.verdict import Bucket, Failed, Unscored, Verdict
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]
@@ -42,52 +40,64 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a failure counts only if the task's own reference solution does not fail, too."""
 
 
+class Draft(NamedTuple):
+    """A sample whose program is to be judged."""
+
+    completion: Completion
+    extraction: Extraction
+    question: Question
+
+    @property
+    def key(self) -> Key:
+        """What it shares with samples of the same task that have the same program."""
+        return self.question.task.sha256, self.question.program.sha256
+
+
 class Grader:
     """Grades samples; safe for use by several threads."""
 
-    def __init__(self, sandbox: Sandbox, options: Options) -> None:
-        self._options = options
-        self._judge = Judge(sandbox, options.rules)
-        self._sandbox = sandbox
-        self._enforcement = sandbox.enforcement()
-        self._seen = Seen()
-        self._references = References(self._judge)
+    def __init__(self, walls: Walls, options: Options) -> None:
+        self.options = options
+        self.engine: Engine = engine_of(walls, options.workers)
+        self.seen = Seen()
+        self._enforcement = walls.enforcement()
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
         """Extract, assemble, execute, judge, and write everything down."""
-        if completion.stop is StopReason.ERROR:
-            return self._unanswered(task, completion)
-        extraction = extraction_of(task, completion, self._options)
-        if isinstance(extraction, NoCode):
-            verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
-            return self._receipt(task, completion, extraction, None, Judgement(verdict=verdict))
-        program = program_of(task, completion, extraction, self._options)
+        draft = self.draft(task, completion)
+        if isinstance(draft, Receipt):
+            return draft
 
         def run() -> Receipt:
-            judgement = self._judge.judge(task, program)
-            if self._options.doubt or isinstance(task.tests, TestProgram):
-                judgement = self._references.doubt(task, judgement)
-            return self._receipt(task, completion, extraction, program, judgement)
+            return self.receipt(draft, self.engine.judge(draft.question))
 
-        if not self._options.reuse:
+        if not self.options.reuse:
             return run()
-        receipt, own = self._seen.once((task.sha256, program.sha256), run)
-        if own:
-            return receipt
-        return msgspec.structs.replace(
-            receipt,
-            sample=completion.sample,
-            reused_from=receipt.sample,
-            stop=completion.stop,
-            completion_sha256=completion.sha256,
-            extraction=how(extraction),
-            code=extraction.code,
-        )
+        receipt, own = self.seen.once(draft.key, run)
+        return receipt if own else again(draft, receipt)
+
+    def draft(self, task: Task, completion: Completion) -> Draft | Receipt:
+        """Extract and assemble; if there is nothing to judge, write that down."""
+        if completion.stop is StopReason.ERROR:
+            return self._unanswered(task, completion)
+        extraction = extraction_of(task, completion, self.options)
+        if isinstance(extraction, NoCode):
+            verdict = Failed(bucket=Bucket.NO_CODE, detail=extraction.reason)
+            return self._receipt(task, completion, extraction, None, self._here(task, verdict))
+        program = program_of(task, completion, extraction, self.options)
+        rules, doubt = self.options.rules, self.options.doubt
+        question = Question(task=task, program=program, rules=rules, doubt=doubt)
+        return Draft(completion, extraction, question)
+
+    def receipt(self, draft: Draft, judged: Judged) -> Receipt:
+        """Write down what became of a draft."""
+        task, program = draft.question.task, draft.question.program
+        return self._receipt(task, draft.completion, draft.extraction, program, judged)
 
     def remember(self, receipt: Receipt) -> None:
         """Learn what an earlier part of the run found out."""
         if receipt.program_sha256 is not None and receipt.reused_from is None:
-            self._seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
+            self.seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
 
     def _unanswered(self, task: Task, completion: Completion) -> Receipt:
         """Say that there is nothing to judge: that is no wrong answer."""
@@ -97,7 +107,14 @@ class Grader:
     def unjudged(self, task: Task, completion: Completion, verdict: Unscored) -> Receipt:
         """Write down that a sample was not judged, and why."""
         nothing = NoCode(reason="there is no answer")
-        return self._receipt(task, completion, nothing, None, Judgement(verdict=verdict))
+        return self._receipt(task, completion, nothing, None, self._here(task, verdict))
+
+    def _here(self, task: Task, verdict: Verdict) -> Judged:
+        """Return a verdict for which nothing was run."""
+        if task.language not in self._enforcement.toolchains:
+            self._enforcement = self.engine.enforcement()  # it may have been tried by now
+        toolchain = self._enforcement.toolchains.get(task.language, "")
+        return Judged(Judgement(verdict=verdict), socket.gethostname(), toolchain)
 
     def _receipt(
         self,
@@ -105,18 +122,31 @@ class Grader:
         completion: Completion,
         extraction: Extraction | NoCode,
         program: Program | None,
-        judgement: Judgement,
+        judged: Judged,
     ) -> Receipt:
-        if task.language not in self._enforcement.toolchains:
-            self._enforcement = self._sandbox.enforcement()  # it may have been tried by now
         return receipt_of(
             task=task,
             completion=completion,
             extraction=extraction,
             program=program,
-            judgement=judgement,
+            judgement=judged.judgement,
             enforcement=self._enforcement,
+            toolchain=judged.toolchain,
+            host=judged.host,
         )
+
+
+def again(draft: Draft, receipt: Receipt) -> Receipt:
+    """Write down for a sample what became of another one with the same program."""
+    return msgspec.structs.replace(
+        receipt,
+        sample=draft.completion.sample,
+        reused_from=receipt.sample,
+        stop=draft.completion.stop,
+        completion_sha256=draft.completion.sha256,
+        extraction=how(draft.extraction),
+        code=draft.extraction.code,
+    )
 
 
 def extraction_of(task: Task, completion: Completion, options: Options) -> Extraction | NoCode:
@@ -162,6 +192,14 @@ class Seen:
             raise
         return mine.result(), True
 
+    def known(self, key: Key) -> Receipt | None:
+        """Return the receipt of a sample with this program, if one was scored."""
+        with self._lock:
+            first = self._receipts.get(key)
+        if first is None or not first.done() or first.exception() is not None:
+            return None
+        return None if first.result().outcome is None else first.result()
+
     def remember(self, key: Key, receipt: Receipt) -> None:
         """Take a receipt as that of the first sample with its program."""
         with self._lock:
@@ -174,39 +212,23 @@ class Seen:
         return future
 
 
-def graders(workers: int) -> ThreadPoolExecutor:
-    """Return threads to grade in; if they fill the machine, each keeps to one processor.
-
-    A sandbox runs where its caller may run. A zygote that wanders between processors pays for it
-    at every fork, and what a candidate wastes, it should waste on its own worker's processor.
-    """
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    seats = cycle(allowed)
-
-    def sit_down() -> None:
-        if len(allowed) > 1 and workers % len(allowed) == 0:
-            os.sched_setaffinity(0, {next(seats)})
-
-    return ThreadPoolExecutor(workers, thread_name_prefix="grader", initializer=sit_down)
-
-
 def grade_all(
     grader: Grader,
     benchmark: Benchmark,
     completions: Iterable[Completion | None],
-    workers: int,
     stop: threading.Event | None = None,
 ) -> Iterator[Receipt]:
-    """Grade a stream of completions on several workers and yield receipts as they come.
+    """Grade a stream of completions by the grader's engine and yield receipts as they come.
 
     None in the stream says that there is no completion at the moment, but that there may be more.
-    Never more than a few completions are taken ahead. When `stop` is set or the caller stops
-    listening, samples that are being graded are finished and no new one is begun; only a
-    KeyboardInterrupt does not wait for them.
+    Never more completions are taken ahead than the engine has use for. When `stop` is set or the
+    caller stops listening, samples that are being graded are finished and no new one is begun;
+    only a KeyboardInterrupt does not wait for them.
     """
     stop = stop or threading.Event()
     find = benchmark.finder()
-    running = _Running(workers)
+    running = _Running(grader)
+    patient = True
     try:
         for completion in completions:
             while running.is_full or (completion is None and running.has_done):
@@ -214,63 +236,92 @@ def grade_all(
             if stop.is_set():
                 break
             if completion is not None:
-                running.begin(grader.grade, find(completion.task_id), completion)
+                yield from running.begin(find(completion.task_id), completion)
         while running.any:
             if stop.is_set():
                 running.cancel()
             yield from running.take()
     except KeyboardInterrupt:
-        running.patient = False
+        patient = False
         raise
     finally:
-        running.close()
+        running.cancel()
+        grader.engine.rest(patient=patient)
 
 
 class _Running:
-    """Samples that are being graded."""
+    """Samples under way: programs that are being judged, and samples that wait for one of them.
 
-    def __init__(self, workers: int) -> None:
-        self.patient = True
-        self._most = 2 * workers
-        self._pool = graders(workers)
-        self._futures: set[Future[Receipt]] = set()
-        self._done: SimpleQueue[Future[Receipt]] = SimpleQueue()
+    Of identical programs it is always the first in the stream that is run.
+    """
+
+    def __init__(self, grader: Grader) -> None:
+        self._grader = grader
+        self._waiting: dict[Future[Judged], list[Draft]] = {}
+        self._first: dict[Key, Future[Judged]] = {}
+        self._done: SimpleQueue[Future[Judged]] = SimpleQueue()
+        self._count = 0
 
     @property
     def any(self) -> bool:
         """Whether there are some, done ones included."""
-        return bool(self._futures)
+        return bool(self._waiting)
 
     @property
     def is_full(self) -> bool:
         """Whether no more should be begun before one is taken."""
-        return len(self._futures) >= self._most
+        return self._count >= self._grader.engine.most
 
     @property
     def has_done(self) -> bool:
         """Whether one can be taken at once."""
         return not self._done.empty()
 
-    def begin(
-        self, grade: Callable[[Task, Completion], Receipt], task: Task, completion: Completion
-    ) -> None:
-        """Have one more graded."""
-        future = self._pool.submit(grade, task, completion)
-        self._futures.add(future)
+    def begin(self, task: Task, completion: Completion) -> Iterator[Receipt]:
+        """Have one more graded; yield its receipt if nothing has to be run for it."""
+        draft = self._grader.draft(task, completion)
+        if isinstance(draft, Receipt):
+            yield draft
+            return
+        if not self._grader.options.reuse:
+            self._judge(draft)
+            return
+        known = self._grader.seen.known(draft.key)
+        if known is not None:
+            yield again(draft, known)
+        elif draft.key in self._first:
+            self._waiting[self._first[draft.key]].append(draft)
+            self._count += 1
+        else:
+            self._first[draft.key] = self._judge(draft)
+
+    def _judge(self, draft: Draft) -> Future[Judged]:
+        future = self._grader.engine.begin(draft.question)
+        self._waiting[future] = [draft]
+        self._count += 1
         future.add_done_callback(self._done.put)
+        return future
 
     def take(self) -> Iterator[Receipt]:
-        """Wait for one; yield its receipt, unless it was cancelled."""
+        """Wait for a program; yield receipts of its samples, unless it was cancelled."""
         future = self._done.get()
-        self._futures.discard(future)
-        if not future.cancelled():
-            yield future.result()
+        first, *others = self._waiting.pop(future)
+        self._count -= 1 + len(others)
+        if self._first.get(first.key) is future:
+            del self._first[first.key]
+        if future.cancelled():
+            return
+        receipt = self._grader.receipt(first, future.result())
+        if receipt.outcome is None:  # what failed on our side is worth another try
+            for other in others:
+                self._judge(other)
+        elif self._grader.options.reuse:
+            self._grader.seen.remember(first.key, receipt)
+        yield receipt
+        for other in others if receipt.outcome is not None else ():
+            yield again(other, receipt)
 
     def cancel(self) -> None:
         """Let those go that have not been begun."""
-        for future in list(self._futures):
+        for future in list(self._waiting):
             future.cancel()
-
-    def close(self) -> None:
-        """Wait for those that were begun, if there is time."""
-        self._pool.shutdown(wait=self.patient, cancel_futures=True)

@@ -103,3 +103,9 @@ def default_workers() -> int:
 def environment(**changes: str) -> dict[str, str]:
     """Return the environment that a process of our own is given, with some changes."""
     return {**os.environ, **changes}
+
+
+def tell_others(**variables: str) -> None:
+    """Set variables for libraries that can be told in no other way, unless the user has."""
+    for name, value in variables.items():
+        os.environ.setdefault(name, value)

@@ -139,7 +139,7 @@ def verify(
     same = unscored = 0
     grader = Grader(sandbox, msgspec.structs.replace(options, reuse=False))
     again = _completions(run_dir, manifest, before)
-    for receipt in grade_all(grader, benchmark, again, options.workers, stop):
+    for receipt in grade_all(grader, benchmark, again, stop):
         was = before[receipt.task_id, receipt.sample]
         watch(receipt)
         passed = [(test.index, test.passed) for test in receipt.tests]

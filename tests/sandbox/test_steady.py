@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from proctor.engine import graders
 from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.program import Program
-from proctor.run import graders
 from proctor.sandbox import Limits
 from proctor.sandbox.box import Box
 from proctor.sandbox.choose import open_sandbox

@@ -14,12 +14,12 @@ from proctor.agreement import Agreement, Recordings, compare, lines
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Bar
+from proctor.engine import Walls
 from proctor.errors import InputError
 from proctor.evaluation import Plan, evaluate, new_folder
 from proctor.report import json as as_json
 from proctor.report import receipts as some_receipts
 from proctor.report import text
-from proctor.sandbox import Sandbox
 from proctor.summary import Summary, summarize_suite
 
 DEGRADED = 1
@@ -27,7 +27,7 @@ DEGRADED = 1
 
 def finish(
     plan: Plan,
-    sandbox: Sandbox,
+    walls: Walls,
     out: Path | None,
     *,
     fresh: bool,
@@ -38,7 +38,7 @@ def finish(
     receipts: int = 0,
 ) -> None:
     """Run, print, exit; `show` and `receipts` say how many differences and receipts are shown."""
-    summary = carry_out(plan, sandbox, out, fresh=fresh)
+    summary = carry_out(plan, walls, out, fresh=fresh)
     agreement = None if recorded is None else compare(Path(summary.run_dir), recorded)
     _print(summary, agreement, json=json, show=show)
     _show_receipts([summary], 0 if json else receipts)
@@ -50,7 +50,7 @@ def finish(
 def finish_suite(
     suite: str,
     plans: Sequence[Plan],
-    open_sandbox: Callable[[Plan], Sandbox],
+    open_walls: Callable[[Plan], Walls],
     out: Path | None,
     *,
     fresh: bool,
@@ -64,7 +64,7 @@ def finish_suite(
             raise InputError(f"{suite}: two of them are called {name}")
     folder = out or new_folder(suite.replace(",", "_").replace("/", "_"), plans[0].model.name)
     parts = [
-        carry_out(plan, open_sandbox(plan), folder / plan.benchmark.name, fresh=fresh, again=folder)
+        carry_out(plan, open_walls(plan), folder / plan.benchmark.name, fresh=fresh, again=folder)
         for plan in plans
     ]
     first = plans[0]
@@ -82,7 +82,7 @@ def _show_receipts(summaries: Sequence[Summary], count: int) -> None:
 
 def carry_out(
     plan: Plan,
-    sandbox: Sandbox,
+    walls: Walls,
     out: Path | None,
     *,
     fresh: bool = False,
@@ -106,7 +106,7 @@ def carry_out(
 
             summary = evaluate(
                 plan,
-                sandbox,
+                walls,
                 out,
                 fresh=fresh,
                 stop=interrupt.stop,
@@ -126,7 +126,7 @@ def carry_out(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         interrupt.restore()
-        sandbox.close()
+        walls.close()
     for task_id, why in summary.unfit.items():
         complain(f"{plan.benchmark.where(task_id)}: {why}; its samples are unscored")
     return summary

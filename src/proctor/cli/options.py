@@ -20,7 +20,7 @@ from proctor.judge.compare import KNOWN, profile
 from proctor.lines import MAX_LINE
 from proctor.report.text import safe
 from proctor.run import Options
-from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox import Enforcement, Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import MOST_WORKERS, Settings, default_workers
@@ -39,6 +39,13 @@ class Extract(StrEnum):
     never = "never"
 
 
+class Engine(StrEnum):
+    """Where samples are judged."""
+
+    local = "local"
+    ray = "ray"
+
+
 class Preamble(StrEnum):
     """What stands in front of every program."""
 
@@ -50,6 +57,17 @@ Ks = Annotated[str, typer.Option("--k", help="Which pass@k to print, as in 1,10,
 Workers = Annotated[
     int,
     typer.Option(min=0, max=MOST_WORKERS, help="Samples graded at once; 0: one a processor."),
+]
+EngineName = Annotated[
+    Engine, typer.Option("--engine", help="Judge on this machine, or on those of a Ray cluster.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Ray cluster, as HOST:PORT or auto; one is started here if none is named."),
+]
+BatchSize = Annotated[
+    int | None,
+    typer.Option(min=1, max=4096, help="Programs sent at once by --engine ray.", show_default="16"),
 ]
 Out = Annotated[Path | None, typer.Option(help="Run directory; an existing one is resumed.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over in an existing run directory.")]
@@ -275,7 +293,11 @@ def sandbox_for(
     chosen = settings.candidate_packages if packages is None else parse_packages(packages)
     wished = () if benchmark is None else benchmark.packages
     sandbox = open_sandbox(name or settings.sandbox, python, require, chosen, wished)
-    found = sandbox.enforcement()
+    warn_if_bare(sandbox.enforcement())
+    return sandbox
+
+
+def warn_if_bare(found: Enforcement) -> None:
+    """Say so if candidates are not isolated."""
     if not found.isolated:
         typer.echo(f"proctor: candidates run in the {found.tier} tier, NOT ISOLATED", err=True)
-    return sandbox

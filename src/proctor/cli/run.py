@@ -7,11 +7,13 @@ import typer
 
 from proctor.cli import asking as a
 from proctor.cli import options as o
+from proctor.cli.engines import Ways, walls_for
 from proctor.cli.finish import finish, finish_suite
+from proctor.engine import Walls
 from proctor.evaluation import Plan
 from proctor.models import Given
 from proctor.models.generated import Generated
-from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox import Limits
 from proctor.settings import load_settings
 from proctor.task import Benchmark
 
@@ -43,6 +45,9 @@ def run(
     device: a.Device = None,
     k: o.Ks = "",
     workers: o.Workers = 0,
+    engine: o.EngineName = o.Engine.local,
+    address: o.Address = None,
+    batch_size: o.BatchSize = None,
     out: o.Out = None,
     fresh: o.Fresh = False,
     json: o.Json = False,
@@ -83,6 +88,8 @@ def run(
         device=device,
     )
     asking.check()
+    ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
+    ways.check()
     settings = load_settings()
     choice = o.choose(release, start_date, end_date)
     loaded = o.open_benchmarks(
@@ -91,7 +98,7 @@ def run(
 
     def plan_for(one: Benchmark, limits: Limits | None, chosen: Given | Generated) -> Plan:
         grading = o.grading(
-            workers=workers,
+            workers=ways.local_workers,
             benchmark=one,
             settings=settings,
             extract=extract,
@@ -112,10 +119,8 @@ def run(
             seconds=benchmark_timeout,
         )
 
-    def open_walls(plan: Plan) -> Sandbox:
-        return o.sandbox_for(
-            sandbox, require, python, candidate_packages, settings, benchmark=plan.benchmark
-        )
+    def open_walls(plan: Plan) -> Walls:
+        return walls_for(ways, settings, plan.benchmark)
 
     with a.opened(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]

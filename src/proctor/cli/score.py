@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
+from proctor.cli.engines import Ways, walls_for
 from proctor.cli.finish import finish
 
 
@@ -30,6 +31,9 @@ def score(
     ] = None,
     k: o.Ks = "",
     workers: o.Workers = 0,
+    engine: o.EngineName = o.Engine.local,
+    address: o.Address = None,
+    batch_size: o.BatchSize = None,
     out: o.Out = None,
     fresh: o.Fresh = False,
     json: o.Json = False,
@@ -56,6 +60,8 @@ def score(
     from proctor.models.recorded import Recorded  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
+    ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
+    ways.check()
     settings = load_settings()
     ks = o.parse_counts("--k", k)
     choice = o.choose(release, start_date, end_date)
@@ -67,7 +73,7 @@ def score(
         model=samples,
         sampling=Sampling(seed=seed),
         options=o.grading(
-            workers=workers,
+            workers=ways.local_workers,
             benchmark=loaded,
             settings=settings,
             extract=extract,
@@ -84,7 +90,7 @@ def score(
     )
     finish(
         plan,
-        o.sandbox_for(sandbox, require, python, candidate_packages, settings, benchmark=loaded),
+        walls_for(ways, settings, loaded),
         out,
         fresh=fresh,
         json=json,

@@ -2,14 +2,22 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from proctor.cli import complain
 from proctor.cli import options as o
+from proctor.cli.engines import Ways, cluster_for
 from proctor.errors import InputError
+from proctor.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proctor.server.keys import Key
+    from proctor.server.service import Service
 
 NEEDED = ("litestar", "uvicorn", "httptools")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -26,6 +34,9 @@ def serve(
         bool, typer.Option("--insecure", help="Listen elsewhere than on loopback without keys.")
     ] = False,
     workers: o.Workers = 0,
+    engine: o.EngineName = o.Engine.local,
+    address: o.Address = None,
+    batch_size: o.BatchSize = None,
     queue: Annotated[int, typer.Option(min=0, help="Requests that may wait; 0: 128 a worker.")] = 0,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
@@ -36,14 +47,13 @@ def serve(
 ) -> None:
     """Judge and run programs over HTTP, until asked to end."""
     _check_installed()
-    from proctor.sandbox import Limits  # noqa: PLC0415
-    from proctor.sandbox.admission import admitted  # noqa: PLC0415
     from proctor.server import app, connection  # noqa: PLC0415
     from proctor.server.keys import read_keys  # noqa: PLC0415
     from proctor.server.log import AccessLog  # noqa: PLC0415
-    from proctor.server.service import Service  # noqa: PLC0415
-    from proctor.settings import default_workers, load_settings  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
 
+    ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
+    ways.check()
     settings = load_settings()
     if data is not None:
         settings = msgspec.structs.replace(settings, data=str(data))
@@ -54,13 +64,8 @@ def serve(
             f"--host {host}: everybody who can reach it could run programs here; make keys with "
             "proctor keys new and give --keys FILE, or say --insecure"
         )
-    fitting = max(1, admitted(Limits().memory_bytes))
-    count = workers or settings.workers or min(default_workers(), fitting)
     with connection.listen(host, port) as server:
-        box = o.sandbox_for(sandbox, require, python, candidate_packages, settings)
-        service = Service(
-            box, workers=count, most_waiting=queue or None, settings=settings, keys=known
-        )
+        service = _service(ways, settings, queue or None, known)
         log = None if quiet else AccessLog(sys.stdout.fileno())
         try:
             door = app.application(service, log=log, local=local and known is None)
@@ -71,6 +76,34 @@ def serve(
             service.close()
             if log is not None:
                 log.close()
+
+
+def _service(
+    ways: Ways, settings: Settings, most_waiting: int | None, keys: "Sequence[Key] | None"
+) -> "Service":
+    """Open what judges and runs programs, on this machine or on a cluster."""
+    from proctor.sandbox import Limits  # noqa: PLC0415
+    from proctor.sandbox.admission import admitted  # noqa: PLC0415
+    from proctor.server.service import Service  # noqa: PLC0415
+    from proctor.settings import default_workers  # noqa: PLC0415
+
+    box = o.sandbox_for(ways.sandbox, ways.require, ways.python, ways.packages, settings)
+    if ways.engine is o.Engine.local:
+        fitting = max(1, admitted(Limits().memory_bytes))
+        count = ways.workers or settings.workers or min(default_workers(), fitting)
+        return Service(box, workers=count, most_waiting=most_waiting, settings=settings, keys=keys)
+    from proctor.cluster.abroad import abroad  # noqa: PLC0415
+
+    cluster = cluster_for(ways, settings)
+    return Service(
+        abroad(cluster, box),
+        workers=cluster.workers,
+        engine=cluster,
+        most_waiting=most_waiting,
+        settings=settings,
+        keys=keys,
+        memory_bytes=cluster.memory_bytes,
+    )
 
 
 def _check_installed() -> None:

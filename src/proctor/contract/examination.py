@@ -229,7 +229,7 @@ class Examination:
         """Grade completions; a KeyboardInterrupt ends all when somebody asked for that."""
         options = Options(reuse=reuse, workers=self.workers)
         grader = Grader(self.sandbox, options)
-        for receipt in grade_all(grader, benchmark, completions, self.workers, self.stop):
+        for receipt in grade_all(grader, benchmark, completions, self.stop):
             self._watch(receipt)
             yield receipt
         if self.stop.is_set():

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from proctor.run import graders
+from proctor.engine import graders
 from proctor.sandbox.drop import Dropped, droppable
 
 T = TypeVar("T")

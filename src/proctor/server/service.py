@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.benchmarks import TABLE, load, tasks_file
+from proctor.engine import Engine, Local
 from proctor.errors import InputError
 from proctor.program import Program
 from proctor.run import Grader, Options
@@ -65,13 +66,20 @@ class Service:
         sandbox: Sandbox,
         *,
         workers: int,
+        engine: Engine | None = None,
         most_waiting: int | None = None,
         settings: Settings | None = None,
         keys: Sequence[Key] | None = None,
         bounds: Bounds | None = None,
+        memory_bytes: int | None = None,
     ) -> None:
-        """Without `keys` everybody may ask; a queue holds some work for each worker."""
+        """Without `keys` everybody may ask; a queue holds some work for each worker.
+
+        Programs are judged by threads of this process if there is no other `engine`; a program
+        may use `memory_bytes`, or its worker's share of what this machine has.
+        """
         self.sandbox = sandbox
+        self.engine = engine or Local(sandbox, workers)
         self.workers = workers
         self.settings = settings or Settings()
         self.bounds = bounds or Bounds()
@@ -84,7 +92,7 @@ class Service:
         self._failures = 0
         self.draining = False
         """Whether the service is about to end and takes no more work."""
-        self.most_memory_bytes = int(SHARE * host_memory() / workers)
+        self.most_memory_bytes = memory_bytes or int(SHARE * host_memory() / workers)
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._graders: OrderedDict[Options, Grader] = OrderedDict()
@@ -101,7 +109,7 @@ class Service:
         """Return what grades samples in one way."""
         with self._lock:
             if options not in self._graders:
-                self._graders[options] = Grader(self.sandbox, options)
+                self._graders[options] = Grader(self.engine, options)
                 if len(self._graders) > MOST_GRADERS:
                     self._graders.popitem(last=False)
             self._graders.move_to_end(options)
@@ -184,4 +192,5 @@ class Service:
         """End everything that still runs."""
         self.gate.close()
         self.notebooks.close()
+        self.engine.close()
         self.sandbox.close()

@@ -125,7 +125,7 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
 
 
 def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
-    submissions = Submissions(service.sandbox, service.metrics)
+    submissions = Submissions(service.engine, service.sandbox, service.metrics)
 
     @post("/submit")
     async def submit(request: AnyRequest) -> Response[bytes]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from proctor.engine import Engine, Question
 from proctor.extraction import NoCode
-from proctor.judge import Judge, Rules
-from proctor.judge.doubt import References
+from proctor.judge import Rules
 from proctor.program import assemble
 from proctor.sandbox import Sandbox
 from proctor.score import Tally, estimate
@@ -22,7 +22,7 @@ from proctor.server.fusion.extracting import extracted
 from proctor.server.fusion.requests import Config, GetMetrics
 from proctor.server.metrics import Metrics
 from proctor.server.refusal import Refusal
-from proctor.task import StdinCases, Task, TestProgram
+from proctor.task import StdinCases, Task
 from proctor.verdict import TIMEOUTS, Bucket, Failed, TestResult, Unscored, Verdict
 
 COMPILING = frozenset({Bucket.COMPILE, Bucket.COMPILE_TIMEOUT, Bucket.COMPILE_RESOURCE})
@@ -31,11 +31,10 @@ COMPILING = frozenset({Bucket.COMPILE, Bucket.COMPILE_TIMEOUT, Bucket.COMPILE_RE
 class Submissions:
     """Judges completions; safe for use by several threads."""
 
-    def __init__(self, sandbox: Sandbox, counted: Metrics) -> None:
+    def __init__(self, engine: Engine, sandbox: Sandbox, counted: Metrics) -> None:
+        self._engine = engine
         self._sandbox = sandbox
         self._counted = counted
-        self._judges = {stop: Judge(sandbox, Rules(early_stop=stop)) for stop in (True, False)}
-        self._references = References(self._judges[False])
 
     def judge(self, problem: Problem, completion: str, config: Config) -> Evaluated:
         """Find the code, run it, and say which tests it passes.
@@ -49,11 +48,9 @@ class Submissions:
             self._counted.judged(failed)
             return _evaluated(problem, failed, config, extracted_code="", extracted_type=code.type)
         program = assemble(task, code.found)
-        judge = self._judges[not config.extra.get("run_all_cases")]
-        judgement = judge.judge(task, program)
-        if isinstance(task.tests, TestProgram):
-            judgement = self._references.doubt(task, judgement)
-        verdict = judgement.verdict
+        rules = Rules(early_stop=not config.extra.get("run_all_cases"))
+        question = Question(task=task, program=program, rules=rules)
+        verdict = self._engine.judge(question).judgement.verdict
         self._counted.judged(verdict)
         if isinstance(verdict, Unscored):  # nothing that the completion did
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "unscored", verdict.reason, 1.0)

@@ -1,0 +1,73 @@
+"""Where a command judges: by a sandbox on this machine, or by a cluster."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from proctor.cli import complain
+from proctor.cli import options as o
+from proctor.engine import Walls
+from proctor.errors import InputError
+from proctor.settings import Settings
+from proctor.task import Benchmark
+
+if TYPE_CHECKING:
+    from proctor.cluster import Cluster
+
+
+class Ways(NamedTuple):
+    """What the flags say."""
+
+    engine: o.Engine
+    address: str | None
+    batch_size: int | None
+    workers: int
+    """0 if nobody says."""
+    sandbox: str | None
+    require: str | None
+    python: str
+    packages: str | None
+
+    @property
+    def local_workers(self) -> int:
+        """How many samples this machine judges at once, as asked for."""
+        return 0 if self.engine is o.Engine.ray else self.workers
+
+    def check(self) -> None:
+        """Refuse flags that would have no effect."""
+        if self.engine is o.Engine.ray:
+            return
+        for flag, value in (("--address", self.address), ("--batch-size", self.batch_size)):
+            if value is not None:
+                raise InputError(f"{flag} {value}: it needs --engine ray")
+
+
+def walls_for(ways: Ways, settings: Settings, benchmark: Benchmark) -> Walls:
+    """Open what a benchmark is judged with."""
+    if ways.engine is o.Engine.ray:
+        return cluster_for(ways, settings, benchmark)
+    return o.sandbox_for(
+        ways.sandbox, ways.require, ways.python, ways.packages, settings, benchmark=benchmark
+    )
+
+
+def cluster_for(ways: Ways, settings: Settings, benchmark: Benchmark | None = None) -> "Cluster":
+    """Open stations on a cluster, each with the sandbox that the flags ask for."""
+    from proctor.cluster import BATCH_SIZE, open_cluster  # noqa: PLC0415
+    from proctor.cluster.station import Setup  # noqa: PLC0415
+
+    packages = ways.packages
+    setup = Setup(
+        sandbox=ways.sandbox or settings.sandbox,
+        require=ways.require,
+        python=None if ways.python == o.DEFAULT_PYTHON else ways.python,
+        packages=settings.candidate_packages if packages is None else o.parse_packages(packages),
+    )
+    cluster = open_cluster(
+        setup,
+        address=ways.address,
+        workers=ways.workers,
+        batch_size=ways.batch_size or BATCH_SIZE,
+        benchmark=benchmark,
+        say=complain,
+    )
+    o.warn_if_bare(cluster.enforcement())
+    return cluster

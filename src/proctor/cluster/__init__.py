@@ -1,0 +1,391 @@
+"""The same flow on Ray: programs are judged by stations on the machines of a cluster.
+
+Theory of operation. The process of the run is the *driver*: it makes programs of completions,
+writes receipts, and holds no more programs and judgements than the stations have use for. A
+*station* (`station.py`) is an actor that asks for some processors of one machine and has a sandbox
+and as many threads as processors. One thread of the driver, the dispatcher, owns all state here:
+it sends programs (`batches.py` says which and where) and always has one request for judgements
+waiting at each station that owes some. Everything that happens is a call in its queue.
+
+Who may fail: a station, a machine. What was there is sent elsewhere, and only then counted, so
+nothing is lost and nothing counts twice; another station is asked for in its place. A program that
+was lost too often is unscored. If no station is left for a while, the run ends, to be resumed.
+A machine that would judge in another way than the first one is not used, and named.
+
+What is not covered: Ray has no walls of its own. Who can reach a cluster's ports can run programs
+on it, and the driver believes what stations say.
+"""
+
+import contextlib
+import pickle
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import msgspec
+
+from proctor.cluster.batches import MOST_LOSSES, Line, Place, Work
+from proctor.cluster.joining import Joined, join
+from proctor.cluster.seats import Seat, seats_on
+from proctor.cluster.station import Arrived, Item, Sent, Setup, Station
+from proctor.engine import Judged, Question
+from proctor.errors import ClusterError, ProctorError, SandboxError
+from proctor.judge import Judgement
+from proctor.receipt import mismatch, versions
+from proctor.sandbox import Enforcement, Execution, Limits
+from proctor.sandbox.drop import Dropped, is_dropped
+from proctor.sandbox.job import Job
+from proctor.task import Benchmark, Task
+from proctor.verdict import Unscored
+
+BATCH_SIZE = 16
+LARGE = 64 * 1024
+"""A task of more bytes is not put into messages but into Ray's store, once for each machine."""
+KEPT = 64
+"""How many tasks are ready to be sent."""
+START_SECONDS = 120.0
+LONELY_SECONDS = 60.0
+"""How long a run waits for a station when it has none."""
+LOOK_SECONDS = 0.05
+MOST_STARTS = 3
+"""How often a station is asked for that ends before it has judged anything."""
+
+
+def open_cluster(
+    setup: Setup,
+    *,
+    address: str | None = None,
+    workers: int = 0,
+    batch_size: int = BATCH_SIZE,
+    benchmark: Benchmark | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> "Cluster":
+    """Open stations on a cluster: the one at `address`, the one in use, or one of our own here.
+
+    So many `workers` in all, or one for every processor, as far as the memory limits of what they
+    run fit; stations have what a `benchmark` asks for. `say` hears which machines are not used.
+    """
+    memory_bytes = Limits().memory_bytes
+    if benchmark is not None:
+        languages = sorted(benchmark.languages - {"python"})
+        setup = msgspec.structs.replace(setup, wished=benchmark.packages, languages=languages)
+        memory_bytes = max(1, benchmark.memory_bytes)
+    joined = join(address, workers)
+    seats = seats_on(joined.ray.nodes(), workers, memory_bytes)
+    cluster = Cluster(joined, setup, seats, batch_size, say)
+    try:
+        cluster.wait()
+    except BaseException:
+        cluster.close()
+        raise
+    return cluster
+
+
+class _Open:
+    """A station from this side."""
+
+    def __init__(self, actor: Any, seat: Seat, batch_size: int, starts: int) -> None:
+        self.actor = actor
+        self.seat = seat
+        self.place = Place(seat.workers, batch_size)
+        self.starts = starts
+        """How many before it, in this seat, came to nothing."""
+        self.here = False
+        self.collecting = False
+
+
+class Cluster:
+    """An engine: stations on a cluster, and the dispatcher."""
+
+    def __init__(
+        self,
+        joined: Joined,
+        setup: Setup,
+        seats: Sequence[Seat],
+        batch_size: int,
+        say: Callable[[str], None],
+    ) -> None:
+        self.workers = sum(seat.workers for seat in seats)
+        self.most = sum(Place(seat.workers, batch_size).most + batch_size for seat in seats)
+        """How many programs are here at a time, with the stations and waiting."""
+        self.memory_bytes = min((seat.memory_bytes for seat in seats), default=0)
+        """What every program may use for all of them to fit."""
+        self.refused: list[ProctorError] = []
+        """Why machines are not used."""
+        self._ray, self._leave = joined
+        self._setup, self._batch_size, self._say = setup, batch_size, say
+        self._station = self._ray.remote(concurrency_groups={"give": 1, "collect": 1})(Station)
+        self._stations: list[_Open] = []
+        self._line = Line(batch_size)
+        self._parcels: OrderedDict[str, Any] = OrderedDict()
+        self._enforcement: Enforcement | None = None
+        self._settled = threading.Event()
+        self._lock = threading.Lock()
+        self._over: Exception | None = None
+        """Why nothing more can be judged."""
+        self._lonely_since = time.monotonic()
+        self._events: SimpleQueue[Callable[[], None] | Work | None] = SimpleQueue()
+        for seat in seats:
+            self._ask_for(seat)
+        self._thread = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until there is a station, or it is clear that there will be none."""
+        if not self._stations:
+            raise ClusterError("no machine of the cluster has a processor to judge with")
+        self._settled.wait(START_SECONDS)
+        if self._enforcement is not None:
+            return
+        if self.refused:
+            raise self.refused[0]
+        raise self._over or ClusterError(
+            f"no machine of the cluster had a processor free within {START_SECONDS:g} s"
+        )
+
+    def enforcement(self) -> Enforcement:
+        """See Engine: it is that of the first station, and the others do not differ."""
+        if self._enforcement is None:
+            raise ClusterError("no station of the cluster has answered")
+        return self._enforcement
+
+    def offer(self, language: str) -> str:
+        """See Engine."""
+        try:
+            return self.enforcement().toolchains[language]
+        except KeyError:
+            raise SandboxError(f"{language} does not work on the cluster") from None
+
+    def judge(self, question: Question) -> Judged:
+        """See Engine."""
+        judged: Judged = self._wait_for(self._begin(question))
+        return judged
+
+    def carry_out(self, job: Job) -> Execution:
+        """Run one program on the cluster, as a sandbox does."""
+        execution: Execution = self._wait_for(self._begin(job))
+        return execution
+
+    def begin(self, question: Question) -> Future[Judged]:
+        """See Engine."""
+        return self._begin(question)
+
+    def _begin(self, asked: Question | Job) -> Future[Any]:
+        work = Work(asked, time.monotonic())
+        with self._lock:
+            if self._over is not None:
+                raise self._over
+            self._events.put(work)
+        return work.future
+
+    def _wait_for(self, future: Future[Any]) -> Any:
+        while not wait([future], LOOK_SECONDS).done:
+            if is_dropped():
+                future.cancel()
+                raise Dropped
+        return future.result()
+
+    def rest(self, *, patient: bool) -> None:
+        """See Engine."""
+        if patient:
+            under_way = [work for one in self._stations for work in list(one.place.works.values())]
+            wait([work.future for work in under_way])
+
+    def close(self) -> None:
+        """See Engine."""
+        self._events.put(None)
+        self._thread.join()
+        self._leave()
+
+    # what follows is the dispatcher's
+
+    def _dispatch(self) -> None:
+        """Do what is due, again and again; in the end tell all who wait that nothing comes."""
+        error: Exception = ClusterError("the cluster was left")
+        try:
+            while self._hear_all():
+                self._feed()
+        except Exception as trouble:  # noqa: BLE001  whoever waits gets it
+            error = trouble
+        with self._lock:
+            self._over = error
+        with contextlib.suppress(Empty):
+            while True:
+                event = self._events.get_nowait()
+                if isinstance(event, Work):
+                    self._line.add(event)
+        left = self._line.drop_all()
+        for one in list(self._stations):
+            left += one.place.works.values()
+            self._remove(one)
+        for work in left:
+            if not work.future.done():
+                work.future.set_exception(error)
+        self._settled.set()
+
+    def _hear_all(self) -> bool:
+        """Wait for something to happen, and take note of all that has; say whether to go on."""
+        with contextlib.suppress(Empty):
+            event = self._events.get(timeout=self._patience())
+            while event is not None:
+                if isinstance(event, Work):
+                    self._line.add(event)
+                else:
+                    event()
+                event = self._events.get_nowait()
+            return False
+        return True
+
+    def _patience(self) -> float | None:
+        """Return how long the dispatcher may wait for something to happen."""
+        here = [one.place for one in self._stations if one.here]
+        if not here:
+            return 1.0
+        idle = any(place.is_idle for place in here)
+        return self._line.due(time.monotonic()) if idle else None
+
+    def _feed(self) -> None:
+        """Send what can be sent, and ask for what is owed."""
+        now = time.monotonic()
+        here = sorted((one for one in self._stations if one.here), key=lambda o: len(o.place.works))
+        places = [one.place for one in here]
+        for one in here:
+            while batch := self._line.batch_for(one.place, places, now):
+                self._send(one, batch)
+            if one.place.works and not one.collecting:
+                one.collecting = True
+                self._call(one, "collect", self._collected, self._batch_size)
+        if here:
+            self._lonely_since = now
+        elif now - self._lonely_since > LONELY_SECONDS and self._settled.is_set():
+            raise ClusterError(
+                "no machine of the cluster is left; what was graded is kept, and the same command "
+                "without --fresh goes on when there is one"
+            )
+
+    def _send(self, one: _Open, batch: Sequence[Work]) -> None:
+        parcels = {}
+        items = []
+        for work in batch:
+            asked = work.asked
+            if isinstance(asked, Job):
+                items.append(Item(work.number, asked))
+                continue
+            sha256 = asked.task.sha256
+            parcels[sha256] = self._parcel(asked.task)
+            sent = Sent(sha256, asked.program, asked.rules, asked.doubt)
+            items.append(Item(work.number, sent))
+        self._call(one, "give", self._given, parcels, items)
+
+    def _parcel(self, task: Task) -> Any:
+        """Return a task as it is sent."""
+        parcel = self._parcels.pop(task.sha256, None)
+        if parcel is None:
+            content = pickle.dumps(task)
+            parcel = content if len(content) <= LARGE else self._ray.put(content)
+        self._parcels[task.sha256] = parcel
+        if len(self._parcels) > KEPT:
+            self._parcels.popitem(last=False)
+        return parcel
+
+    def _call(
+        self, one: _Open, method: str, then: Callable[[_Open, Future[Any]], None], *args: Any
+    ) -> None:
+        """Have a station do something; what came of it is an event."""
+        group = {} if method == "arrive" else {"concurrency_group": method}
+        future = getattr(one.actor, method).options(**group).remote(*args).future()
+        future.add_done_callback(
+            lambda done: self._events.put(partial(self._hear, one, then, done))
+        )
+
+    def _hear(
+        self, one: _Open, then: Callable[[_Open, Future[Any]], None], future: Future[Any]
+    ) -> None:
+        if one not in self._stations:
+            return
+        error = future.exception()
+        if error is None:
+            then(one, future)
+        elif isinstance(error, self._ray.exceptions.RayError):
+            self._lose(one, error)
+        else:
+            raise error
+
+    def _given(self, one: _Open, future: Future[Any]) -> None:
+        """Nothing is to be done: what was given is owed."""
+
+    def _collected(self, one: _Open, future: Future[Any]) -> None:
+        one.collecting = False
+        one.starts = 0
+        for number, found in future.result():
+            work = one.place.take(number)
+            if isinstance(found, Exception):
+                work.future.set_exception(found)
+            else:
+                work.future.set_result(found)
+
+    def _ask_for(self, seat: Seat, starts: int = 0) -> None:
+        affinity = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        where = affinity(seat.node, soft=True)
+        actor = self._station.options(num_cpus=seat.workers, scheduling_strategy=where).remote(
+            self._setup, seat.workers, self._ray.get, seat.part
+        )
+        one = _Open(actor, seat, self._batch_size, starts)
+        self._stations.append(one)
+        self._call(one, "arrive", self._arrived)
+
+    def _arrived(self, one: _Open, future: Future[Any]) -> None:
+        found: Arrived | ProctorError = future.result()
+        trouble = found if isinstance(found, ProctorError) else self._difference(found)
+        if trouble is None:
+            one.here = True
+            self._settled.set()
+            return
+        self.refused.append(trouble)
+        self._say(f"not used: {trouble}")
+        self._remove(one)
+
+    def _difference(self, arrived: Arrived) -> ProctorError | None:
+        """Say in what a station would judge in another way than the first one."""
+        ours = versions()["proctor"]
+        if arrived.version != ours:
+            return ClusterError(f"{arrived.host} has Proctor {arrived.version}, not {ours}")
+        if self._enforcement is None:
+            self._enforcement = arrived.enforcement
+        there = msgspec.to_builtins(arrived.enforcement)
+        found = mismatch(there, msgspec.to_builtins(self._enforcement))
+        if found is None:
+            return None
+        return ClusterError(
+            f"{arrived.host} differs: its {found.field} is {found.ours}, not {found.theirs}"
+        )
+
+    def _lose(self, one: _Open, error: BaseException) -> None:
+        """Have what was there judged elsewhere, and ask for another station."""
+        reason = str(error).strip().splitlines()[0]
+        for work in self._line.lose(one.place):
+            said = f"{MOST_LOSSES} machines or processes were lost while they judged it: {reason}"
+            work.future.set_result(self._unscored(said))
+        starts = one.starts + 1
+        self._remove(one)
+        if starts < MOST_STARTS:
+            self._ask_for(one.seat._replace(part=None), starts)  # it may be elsewhere
+        elif not self._stations:
+            raise ClusterError(f"no station stays on the cluster: {reason}")
+
+    def _unscored(self, reason: str) -> Judged:
+        judgement = Judgement(verdict=Unscored(reason=reason), attempts=MOST_LOSSES)
+        return Judged(judgement, socket.gethostname(), "")
+
+    def _remove(self, one: _Open) -> None:
+        self._stations.remove(one)
+        with contextlib.suppress(Exception):  # it may be gone in any way that Ray knows
+            self._ray.kill(one.actor)
+        if not self._stations:
+            self._settled.set()

@@ -1,0 +1,201 @@
+"""A process on some machine that judges programs for another one: one sandbox, some threads.
+
+Programs come in batches (`give`), each task once in a while; what was found out is fetched as soon
+as a batch of it is there, or after a moment (`collect`), so one slow program holds up nobody.
+Whatever a program did, its judgement is sent without the output that no receipt would show.
+"""
+
+import os
+import pickle
+import socket
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+import msgspec
+
+from proctor.cluster.seats import Part
+from proctor.engine import Judged, Judges, Question, graders
+from proctor.errors import ProctorError, SandboxError
+from proctor.judge import Judgement, Rules
+from proctor.program import Program
+from proctor.receipt import MAX_OUTPUT, versions
+from proctor.sandbox import Enforcement, Execution, Sandbox
+from proctor.sandbox.choose import open_sandbox
+from proctor.sandbox.job import Job
+from proctor.task import Task
+
+LINGER = 0.05
+"""For how many seconds a judgement waits for others to travel with, at most."""
+KEPT = 64
+"""How many tasks are kept, in case that more of their programs come."""
+
+Fetch = Callable[[Any], bytes]
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """The sandbox that every station opens."""
+
+    sandbox: str = "auto"
+    require: str | None = None
+    python: str | None = None
+    """The interpreter that runs candidates; each station's own if there is none."""
+    packages: Sequence[str] | None = None
+    wished: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    """What else than Python is tried before the first program comes."""
+
+
+class Arrived(msgspec.Struct, frozen=True, kw_only=True):
+    """What a station says of itself."""
+
+    host: str
+    version: str
+    """Of Proctor."""
+    enforcement: Enforcement
+
+
+class Sent(NamedTuple):
+    """A question on its way: its task travels once for all programs of a message."""
+
+    task_sha256: str
+    program: Program
+    rules: Rules
+    doubt: bool
+
+    def with_task(self, tasks: Mapping[str, Task]) -> Question:
+        """Return the question."""
+        task = tasks[self.task_sha256]
+        return Question(task=task, program=self.program, rules=self.rules, doubt=self.doubt)
+
+
+class Item(NamedTuple):
+    """Something to do, known by its number."""
+
+    number: int
+    asked: Sent | Job
+
+
+Found = Judged | Execution | Exception
+
+
+class Station:
+    """Judges what it is given, on so many threads."""
+
+    def __init__(self, setup: Setup, workers: int, fetch: Fetch, part: Part | None = None) -> None:
+        """`fetch` gets a task that was too large for a message.
+
+        `part` of the machine's processors is kept to, if its stations fill the machine.
+        """
+        self._setup = setup
+        self._workers = workers
+        self._fetch = fetch
+        self._part = part
+        self._tasks: OrderedDict[str, Task] = OrderedDict()
+        self._done: SimpleQueue[tuple[int, Found]] = SimpleQueue()
+        self._given = self._collected = 0
+
+    def arrive(self) -> Arrived | ProctorError:
+        """Open the sandbox; say what holds here, or why nothing can be judged here."""
+        self._keep_to(self._part)
+        host, setup = socket.gethostname(), self._setup
+        try:
+            self._sandbox: Sandbox = open_sandbox(
+                setup.sandbox,
+                setup.python or sys.executable,
+                setup.require,
+                setup.packages,
+                setup.wished,
+            )
+        except ProctorError as error:
+            return type(error)(f"{host}: {error}")
+        for language in setup.languages:
+            with suppress(SandboxError):  # every sample will say that it is missing
+                self._sandbox.offer(language)
+        self._judges = Judges(self._sandbox)
+        self._pool = graders(self._workers)
+        return Arrived(
+            host=host,
+            version=versions()["proctor"],
+            enforcement=self._sandbox.enforcement(),
+        )
+
+    def _keep_to(self, part: Part | None) -> None:
+        """Have this thread, and whatever it starts, run on some processors only."""
+        if part is None or not hasattr(os, "sched_setaffinity"):
+            return
+        allowed = sorted(os.sched_getaffinity(0))
+        if len(allowed) == part.of:
+            os.sched_setaffinity(0, allowed[part.first : part.first + self._workers])
+
+    def give(self, parcels: Mapping[str, Any], items: Sequence[Item]) -> None:
+        """Take programs, and their tasks."""
+        tasks = {sha256: self._task(sha256, parcel) for sha256, parcel in parcels.items()}
+        for item in items:
+            self._given += 1
+            asked = item.asked if isinstance(item.asked, Job) else item.asked.with_task(tasks)
+            self._pool.submit(self._do, item.number, asked)
+
+    def _do(self, number: int, asked: Question | Job) -> None:
+        found: Found
+        try:
+            if isinstance(asked, Job):
+                found = self._sandbox.carry_out(asked)
+            else:
+                judged = self._judges.judge(asked)
+                found = judged._replace(judgement=brief(judged.judgement))
+        except Exception as error:  # noqa: BLE001  who asked gets it, as from a thread
+            found = _sendable(error)
+        self._done.put((number, found))
+
+    def _task(self, sha256: str, parcel: Any) -> Task:
+        task = self._tasks.pop(sha256, None)
+        if task is None:
+            content = parcel if isinstance(parcel, bytes) else self._fetch(parcel)
+            task = pickle.loads(content)  # noqa: S301  our own, from a process of our own
+        self._tasks[sha256] = task
+        if len(self._tasks) > KEPT:
+            self._tasks.popitem(last=False)
+        return task
+
+    def collect(self, most: int) -> list[tuple[int, Found]]:
+        """Wait for judgements and return them, at once if no more are on the way."""
+        found = [self._done.get()]
+        self._collected += 1
+        until = time.monotonic() + LINGER
+        while len(found) < most and self._collected < self._given:
+            try:
+                found.append(self._done.get(timeout=max(0.0, until - time.monotonic())))
+            except Empty:
+                break
+            self._collected += 1
+        return found
+
+
+def brief(judgement: Judgement) -> Judgement:
+    """Return a judgement with as much of its executions as a receipt shows."""
+    findings = judgement.findings
+    shown = msgspec.structs.replace(
+        findings.shown,
+        stdout=findings.shown.stdout[: MAX_OUTPUT + 1],
+        stderr=findings.shown.stderr[: MAX_OUTPUT + 1],
+        usage=findings.usage,
+        build=None,
+        files={},
+        left={},
+    )
+    few = msgspec.structs.replace(findings, tests=(), executions=[shown])
+    return msgspec.structs.replace(judgement, findings=few)
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that can be sent as it is, or what it said."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  our own
+    except Exception:  # noqa: BLE001  whatever it is, it stays here
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

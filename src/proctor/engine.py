@@ -1,0 +1,185 @@
+"""Where programs are judged: on threads of this process, or wherever an engine has them judged.
+
+Samples become programs in order and on one thread (`run.py`), so that it does not depend on who is
+faster which one of two identical programs is run. An engine takes programs, some ahead of those
+that are being judged, and answers each by a future. The local one is here: its threads fetch one
+program at a time, which costs next to nothing beside judging it. `cluster.py` has another one.
+"""
+
+import os
+import socket
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import cycle
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import msgspec
+
+from proctor.judge import Judge, Judgement, Rules
+from proctor.judge.doubt import References
+from proctor.program import Program
+from proctor.sandbox import Enforcement, Sandbox
+from proctor.task import Task, TestProgram
+
+AHEAD = 2
+"""How many programs a worker are at hand, those that it judges included."""
+MOST_RULES = 16
+"""How many ways to judge are kept ready."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A program to be judged, and how."""
+
+    task: Task
+    program: Program
+    rules: Rules = Rules()
+    doubt: bool = False
+    """Whether a failure counts only if the task's own reference solution does not fail, too."""
+
+
+class Judged(NamedTuple):
+    """What was found out, and where."""
+
+    judgement: Judgement
+    host: str
+    toolchain: str
+    """What ran the program there."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What judges programs; safe for use by several threads."""
+
+    @property
+    def most(self) -> int:
+        """How many programs it has use for at a time; who begins more has them wait for nothing."""
+        ...
+
+    def enforcement(self) -> Enforcement:
+        """Return what holds wherever it judges."""
+        ...
+
+    def offer(self, language: str) -> str:
+        """Return the version of a language that works there; a SandboxError says why not."""
+        ...
+
+    def judge(self, question: Question) -> Judged:
+        """Judge one program and wait for it."""
+        ...
+
+    def begin(self, question: Question) -> Future[Judged]:
+        """Have one program judged; the future can be cancelled as long as nobody runs it."""
+        ...
+
+    def rest(self, *, patient: bool) -> None:
+        """Begin nothing that still waits; wait for what runs if there is time."""
+        ...
+
+    def close(self) -> None:
+        """End everything that still runs."""
+        ...
+
+
+Walls = Sandbox | Engine
+"""What a run is given to judge with: a sandbox stands for threads of this process that use it."""
+
+
+class Judges:
+    """Judges programs with one sandbox, by whatever rules; safe for use by several threads."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._toolchains = sandbox.enforcement().toolchains
+        self._host = socket.gethostname()
+        self._lock = threading.Lock()
+        self._ready: OrderedDict[Rules, tuple[Judge, References]] = OrderedDict()
+
+    def judge(self, question: Question) -> Judged:
+        """Judge one program."""
+        task = question.task
+        judge, references = self._by(question.rules)
+        judgement = judge.judge(task, question.program)
+        if question.doubt or isinstance(task.tests, TestProgram):
+            judgement = references.doubt(task, judgement)
+        return Judged(judgement, self._host, self._toolchain(task.language))
+
+    def _by(self, rules: Rules) -> tuple[Judge, References]:
+        with self._lock:
+            if rules not in self._ready:
+                judge = Judge(self._sandbox, rules)
+                self._ready[rules] = judge, References(judge)
+                if len(self._ready) > MOST_RULES:
+                    self._ready.popitem(last=False)
+            self._ready.move_to_end(rules)
+            return self._ready[rules]
+
+    def _toolchain(self, language: str) -> str:
+        if language not in self._toolchains:
+            self._toolchains = self._sandbox.enforcement().toolchains  # it may be known by now
+        return self._toolchains.get(language, "")
+
+
+class Local:
+    """Judges on threads of this process."""
+
+    def __init__(self, sandbox: Sandbox, workers: int) -> None:
+        self._sandbox = sandbox
+        self._workers = workers
+        self._judges = Judges(sandbox)
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def most(self) -> int:
+        """See Engine."""
+        return AHEAD * self._workers
+
+    def enforcement(self) -> Enforcement:
+        """See Engine."""
+        return self._sandbox.enforcement()
+
+    def offer(self, language: str) -> str:
+        """See Engine."""
+        return self._sandbox.offer(language)
+
+    def judge(self, question: Question) -> Judged:
+        """See Engine."""
+        return self._judges.judge(question)
+
+    def begin(self, question: Question) -> Future[Judged]:
+        """See Engine."""
+        if self._pool is None:
+            self._pool = graders(self._workers)
+        return self._pool.submit(self._judges.judge, question)
+
+    def rest(self, *, patient: bool) -> None:
+        """See Engine."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=patient, cancel_futures=True)
+
+    def close(self) -> None:
+        """See Engine."""
+        self.rest(patient=False)
+        self._sandbox.close()
+
+
+def engine_of(walls: Walls, workers: int) -> Engine:
+    """Return what judges with what a run was given."""
+    return walls if isinstance(walls, Engine) else Local(walls, workers)
+
+
+def graders(workers: int) -> ThreadPoolExecutor:
+    """Return threads to grade in; if they fill the machine, each keeps to one processor.
+
+    A sandbox runs where its caller may run. A zygote that wanders between processors pays for it
+    at every fork, and what a candidate wastes, it should waste on its own worker's processor.
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    seats = cycle(allowed)
+
+    def sit_down() -> None:
+        if len(allowed) > 1 and workers % len(allowed) == 0:
+            os.sched_setaffinity(0, {next(seats)})
+
+    return ThreadPoolExecutor(workers, thread_name_prefix="grader", initializer=sit_down)
