@@ -1,0 +1,246 @@
+"""The same receipts, wherever samples are judged and whatever is lost on the way."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import proctor
+from proctor.cluster import Cluster, open_cluster
+from proctor.cluster.abroad import abroad
+from proctor.cluster.station import Setup
+from proctor.completion import Completion
+from proctor.engine import Question
+from proctor.errors import ClusterError, InputError, SandboxError
+from proctor.evaluation import Plan, evaluate
+from proctor.program import Program
+from proctor.receipt import Receipt
+from proctor.run import Grader, Options, grade_all
+from proctor.sandbox import Exited, Limits, Sandbox
+from proctor.sandbox.choose import open_sandbox
+from proctor.sandbox.drop import Dropped, droppable
+from proctor.settings import load_settings
+from proctor.task import Assertions, Benchmark, Task
+from proctor.verdict import Bucket, Unscored
+
+DOUBLE = Task(task_id="double", entry_point="double", tests=Assertions(targets=["double(2) == 4"]))
+RIGHT = "def double(x):\n    return 2 * x\n"
+FEW = 60
+Facts = Callable[[Path], dict[tuple[str, int], Any]]
+Samples = Callable[[int], Plan]
+
+
+def open_sandbox_here() -> Sandbox:
+    return open_sandbox(load_settings().sandbox, sys.executable, None, [])
+
+
+def opened(batch_size: int = 4, **how: Any) -> Any:
+    setup = Setup(sandbox=load_settings().sandbox, packages=how.pop("packages", []))
+    return closing(open_cluster(setup, batch_size=batch_size, **how))
+
+
+@pytest.fixture(scope="module")
+def here(samples: Samples, facts: Facts, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Judge some samples on this machine."""
+    out = tmp_path_factory.mktemp("local") / "run"
+    sandbox = open_sandbox_here()
+    summary = evaluate(samples(FEW), sandbox, out)
+    sandbox.close()
+    return out, summary
+
+
+def asked(source: str = RIGHT) -> Question:
+    return Question(task=DOUBLE, program=Program(source=source))
+
+
+def test_one_machine_three_machines_and_one_that_is_lost(
+    machines: Any, samples: Samples, facts: Facts, here: Any, tmp_path: Path
+) -> None:
+    local, summary = here
+    expected = facts(local)
+    assert len(expected) == FEW
+    assert len({receipt["bucket"] for receipt in expected.values()}) >= 4
+    assert any(receipt["reused_from"] is not None for receipt in expected.values())
+
+    def run(name: str, watch: Callable[[Receipt], None] = lambda _: None) -> None:
+        with opened() as cluster:
+            done = evaluate(samples(FEW), cluster, tmp_path / name, watch=watch)
+        assert facts(tmp_path / name) == expected
+        assert (done.outcomes, done.degraded) == (summary.outcomes, False)
+
+    run("one")
+    machines.have(3)
+    run("three")
+    seen = 0
+
+    def lose_one(_: Receipt) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == FEW // 2:
+            machines.kill_one()
+
+    run("lost", lose_one)
+    assert (tmp_path / "lost" / "manifest.json").read_bytes() != b""
+
+
+def test_what_the_run_was_begun_with_goes_on_elsewhere(
+    machines: Any, samples: Samples, facts: Facts, here: Any, tmp_path: Path
+) -> None:
+    stop = threading.Event()
+    out = tmp_path / "run"
+    with opened() as cluster, pytest.raises(KeyboardInterrupt):
+        evaluate(samples(FEW), cluster, out, stop=stop, watch=lambda _: stop.set())
+    begun = facts(out)
+    assert 0 < len(begun) < FEW
+    with opened(batch_size=1) as cluster:
+        evaluate(samples(FEW), cluster, out)
+    assert facts(out).keys() == facts(here[0]).keys()
+    assert {key: facts(out)[key] for key in begun} == begun
+
+
+def test_a_station_that_is_killed_and_a_program_that_kills(machines: Any) -> None:
+    with opened(batch_size=8) as cluster:
+        seen: list[str] = []
+        ours = [cluster.begin(asked(f"{RIGHT}# {number}\n")) for number in range(30)]
+        bad = cluster.begin(asked("import time\ntime.sleep(0.7)\n" + RIGHT + "# bad\n"))
+
+        def kill_who_has_it() -> None:
+            while not bad.done():
+                for one in list(cluster._stations):
+                    works = list(one.place.works.values())
+                    if one.here and any("# bad" in work.asked.program.source for work in works):
+                        seen.append(str(sorted(work.losses for work in works)))
+                        time.sleep(0.2)
+                        cluster._ray.kill(one.actor)
+                        while one in cluster._stations:
+                            time.sleep(0.02)
+                time.sleep(0.02)
+
+        killer = threading.Thread(target=kill_who_has_it)
+        killer.start()
+        verdict = bad.result(timeout=200).judgement.verdict
+        killer.join()
+        assert isinstance(verdict, Unscored)
+        assert "were lost while they judged it" in verdict.reason
+        found = [one.result(timeout=60).judgement.verdict.bucket for one in ours]
+        assert found == [Bucket.PASSED] * 30
+        assert seen[1:] == ["[1]", "[2]"], "when it was tried again, it was alone"
+
+
+def test_no_more_is_taken_than_there_is_use_for(machines: Any) -> None:
+    taken: list[int] = []
+
+    def stream() -> Iterator[Completion]:
+        for number in count():
+            taken.append(number)
+            yield Completion(
+                task_id="double", sample=number, id="", completion=f"{RIGHT}#{number}", whole=True
+            )
+
+    with opened(batch_size=2) as cluster:
+        receipts = grade_all(
+            Grader(cluster, Options(reuse=False)), Benchmark(name="b", tasks=[DOUBLE]), stream()
+        )
+        for done in range(1, 101):
+            assert next(receipts).bucket is Bucket.PASSED
+            assert len(taken) - done <= cluster.most
+        receipts.close()
+        assert cluster.most <= 3 * 2 * cluster.workers + 4
+        assert all(not one.place.works for one in cluster._stations)
+
+
+def test_a_service_has_a_cluster_run_its_jobs(machines: Any, kernel: Sandbox) -> None:
+    with opened() as cluster:
+        sandbox = abroad(cluster, kernel)
+        ran = sandbox.run(Program(source="print(input())\n"), Limits(), b"hello\n")
+        assert (ran.ending, ran.stdout) == (Exited(0), b"hello\n")
+        assert sandbox.enforcement() == kernel.enforcement(), "the rest is here"
+        dropped = threading.Event()
+        dropped.set()
+        with pytest.raises(Dropped), droppable(dropped):
+            cluster.judge(asked())
+        assert cluster.judge(asked()).judgement.verdict.bucket is Bucket.PASSED
+
+
+def test_large_tasks_and_defects(machines: Any) -> None:
+    big = msgspec.structs.replace(DOUBLE, task_id="big", prompt="#" * 300_000)
+    bad = msgspec.structs.replace(
+        DOUBLE, tests=msgspec.structs.replace(DOUBLE.tests, targets=["no such thing ("])
+    )
+    with opened() as cluster:
+        program = Program(source=RIGHT)
+        futures = [cluster.begin(Question(task=big, program=program)) for _ in range(9)]
+        buckets = {one.result(timeout=60).judgement.verdict.bucket for one in futures}
+        assert buckets == {Bucket.PASSED}
+        local = Grader(open_sandbox_here(), Options(reuse=False))
+        outcome = cluster.judge(Question(task=bad, program=program)).judgement.verdict
+        assert outcome == local.engine.judge(Question(task=bad, program=program)).judgement.verdict
+        local.engine.close()
+    with pytest.raises(ClusterError, match="was left"):
+        cluster.begin(asked())
+
+
+def test_as_a_library_inside_a_ray_program(machines: Any, tmp_path: Path) -> None:
+    summary = proctor.evaluate("basics", engine="ray", out=tmp_path / "run")
+    assert (summary.passed, summary.degraded) == (summary.samples, False)
+
+
+def test_what_cannot_be_had(machines: Any) -> None:
+    with pytest.raises(InputError, match="part of a Ray cluster already"):
+        open_cluster(Setup(), address="127.0.0.1:6379")
+    with pytest.raises(SandboxError, match="/no/such/python"):
+        open_cluster(Setup(python="/no/such/python"))
+
+
+def test_a_machine_that_would_judge_in_another_way_is_not_used(machines: Any) -> None:
+    machines.have(2)
+    said: list[str] = []
+    with opened(say=said.append) as cluster:
+        assert isinstance(cluster, Cluster)
+        arrived = _arrived(cluster)
+        other = msgspec.structs.replace(
+            arrived, enforcement=msgspec.structs.replace(arrived.enforcement, clock="sundial")
+        )
+        assert cluster._difference(arrived) is None
+        assert "differs: its clock is sundial" in str(cluster._difference(other))
+        old = msgspec.structs.replace(arrived, version="0.0.1")
+        assert "has Proctor 0.0.1, not" in str(cluster._difference(old))
+        assert said == []
+
+
+def _arrived(cluster: Cluster) -> Any:
+    from proctor.cluster.station import Arrived
+    from proctor.receipt import versions
+
+    return Arrived(host="h", version=versions()["proctor"], enforcement=cluster.enforcement())
+
+
+@pytest.mark.slow
+def test_two_thousand_samples(
+    machines: Any, samples: Samples, facts: Facts, tmp_path: Path
+) -> None:
+    sandbox = open_sandbox_here()
+    evaluate(samples(2000), sandbox, tmp_path / "local")
+    sandbox.close()
+    expected = facts(tmp_path / "local")
+    assert len(expected) == 2000
+    for name, machines_, lose in (("one", 1, False), ("three", 3, False), ("lost", 3, True)):
+        machines.have(machines_)
+        half = threading.Semaphore(999)
+
+        def watch(_: Receipt, lose: bool = lose, half: threading.Semaphore = half) -> None:
+            if lose and not half.acquire(blocking=False):
+                half.release(10_000)
+                machines.kill_one()
+
+        with opened(batch_size=16) as cluster:
+            summary = evaluate(samples(2000), cluster, tmp_path / name, watch=watch)
+        assert not summary.degraded
+        assert facts(tmp_path / name) == expected, name

@@ -1,0 +1,191 @@
+"""A station by itself, without Ray: what it is given, it judges, and sends back briefly."""
+
+import os
+import pickle
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from proctor.cluster.seats import Part
+from proctor.cluster.station import KEPT, Arrived, Item, Sent, Setup, Station, brief
+from proctor.completion import Completion
+from proctor.engine import Judged, Judges, Question
+from proctor.errors import InputError, SandboxError
+from proctor.extraction import Extraction
+from proctor.judge import Judgement, Rules
+from proctor.judge.supervisor import Findings
+from proctor.program import Program
+from proctor.receipt import receipt_of
+from proctor.sandbox import Execution, Exited, Limits, Sandbox, Signalled, Usage
+from proctor.sandbox.job import Job
+from proctor.settings import load_settings
+from proctor.task import Assertions, StdinCases, Task
+from proctor.verdict import Bucket, Passed, TestResult
+
+DOUBLE = Task(task_id="double", entry_point="double", tests=Assertions(targets=["double(2) == 4"]))
+RIGHT = Program(source="def double(x):\n    return 2 * x\n")
+WRONG = Program(source="def double(x):\n    return 3 * x\n")
+
+
+@pytest.fixture(scope="module")
+def station() -> Iterator[Station]:
+    one = Station(Setup(sandbox=load_settings().sandbox), 2, fetch=pickle.dumps)
+    assert isinstance(one.arrive(), Arrived)
+    yield one
+    one._pool.shutdown()
+    one._sandbox.close()
+
+
+def sent(number: int, program: Program, task: Task = DOUBLE, **how: Any) -> Item:
+    return Item(number, Sent(task.sha256, program, Rules(**how), doubt=False))
+
+
+def collected(station: Station, count: int, most: int = 16) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+    while len(found) < count:
+        part = station.collect(most)
+        assert 1 <= len(part) <= most
+        assert not found.keys() & dict(part).keys()
+        found.update(part)
+    return found
+
+
+def parcels(*tasks: Task) -> dict[str, Any]:
+    return {task.sha256: pickle.dumps(task) for task in tasks}
+
+
+def test_what_is_given_is_judged(station: Station) -> None:
+    items = [sent(number, RIGHT if number % 2 else WRONG) for number in range(20)]
+    station.give(parcels(DOUBLE), items)
+    found = collected(station, 20, most=7)
+    for number in range(20):
+        bucket = Bucket.PASSED if number % 2 else Bucket.WRONG_ANSWER
+        assert found[number].judgement.verdict.bucket is bucket
+        assert found[number].toolchain
+
+
+def test_a_slow_program_holds_up_nobody(station: Station) -> None:
+    slow = Program(source="import time\ntime.sleep(1.5)\ndef double(x):\n    return 2 * x\n")
+    station.give(parcels(DOUBLE), [sent(0, slow), *(sent(n, RIGHT) for n in range(1, 9))])
+    first = dict(station.collect(8))
+    assert 0 not in first
+    found = {**first, **collected(station, 9 - len(first))}
+    assert {one.judgement.verdict.bucket for one in found.values()} == {Bucket.PASSED}
+
+
+def test_rules_and_jobs(station: Station) -> None:
+    twice = Task(
+        task_id="t",
+        entry_point="double",
+        tests=Assertions(targets=["double(1) == 5", "double(2) == 5"]),
+    )
+    job = Job(program=Program(source="print(input() * 2)\n"), limits=Limits(), stdin=b"ab\n")
+    station.give(
+        parcels(twice),
+        [sent(1, RIGHT, twice), sent(2, RIGHT, twice, early_stop=True), Item(3, job)],
+    )
+    found = collected(station, 3)
+    assert len(found[1].judgement.verdict.tests) == 2
+    assert len([one for one in found[2].judgement.verdict.tests if one.detail]) <= 1
+    assert (found[3].ending, found[3].stdout) == (Exited(0), b"abab\n")
+
+
+def test_a_defect_comes_back_as_what_it_is(station: Station) -> None:
+    unknown = msgspec.structs.replace(
+        DOUBLE, tests=StdinCases(inputs=["1"], outputs=["1"], compare="no such rule")
+    )
+    station.give(parcels(unknown), [sent(1, RIGHT, unknown)])
+    error = collected(station, 1)[1]
+    assert isinstance(error, InputError)
+    assert "no such rule" in str(error)
+
+
+def test_more_tasks_than_are_kept(station: Station) -> None:
+    tasks = [msgspec.structs.replace(DOUBLE, task_id=f"t{number}") for number in range(KEPT + 10)]
+    station.give(parcels(*tasks), [sent(n, RIGHT, task) for n, task in enumerate(tasks)])
+    found = collected(station, len(tasks))
+    assert {one.judgement.verdict.bucket for one in found.values()} == {Bucket.PASSED}
+
+
+def test_large_tasks_are_fetched(station: Station) -> None:
+    task = msgspec.structs.replace(DOUBLE, task_id="large")
+    station.give({task.sha256: task}, [sent(1, RIGHT, task)])  # `fetch` makes bytes of it
+    assert collected(station, 1)[1].judgement.verdict.bucket is Bucket.PASSED
+
+
+@pytest.mark.parametrize(
+    ("setup", "kind", "said"),
+    [
+        (Setup(sandbox="portable", require="kernel"), SandboxError, "less than that"),
+        (Setup(sandbox="nope"), InputError, "--sandbox nope"),
+        (Setup(python="/no/such/python"), SandboxError, "/no/such/python"),
+    ],
+)
+def test_a_station_that_cannot_judge_says_why(
+    setup: Setup, kind: type[Exception], said: str
+) -> None:
+    error = Station(setup, 1, fetch=pickle.dumps).arrive()
+    assert isinstance(error, kind)
+    assert said in str(error)
+
+
+def test_it_keeps_to_its_part_of_the_machine() -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    one = Station(Setup(), 1, fetch=pickle.dumps)
+    try:
+        one._keep_to(Part(len(allowed) - 1, len(allowed)))
+        assert os.sched_getaffinity(0) == {allowed[-1]}
+    finally:
+        os.sched_setaffinity(0, allowed)
+    one._keep_to(Part(0, len(allowed) + 1))
+    assert sorted(os.sched_getaffinity(0)) == allowed, "the machine is not what Ray takes it for"
+
+
+def executed(**what: Any) -> Execution:
+    return Execution(
+        ending=Signalled(9), usage=Usage(cpu_seconds=1.0, wall_seconds=2.0, memory_bytes=3), **what
+    )
+
+
+@pytest.mark.parametrize("failed", [None, 0, 1])
+@pytest.mark.parametrize("size", [0, 8192, 8193, 300_000])
+def test_a_brief_judgement_makes_the_same_receipt(
+    kernel: Sandbox, failed: int | None, size: int
+) -> None:
+    tests = [
+        TestResult(index=index, passed=index != failed, bucket=Bucket.PASSED) for index in range(2)
+    ]
+    executions = [
+        executed(stdout=b"a" * size),
+        executed(stderr=b"b" * size, files={"f": b"x" * 99}),
+    ]
+    whole = Judgement(
+        verdict=Passed(tests=tests),
+        findings=Findings(tests=tests, executions=executions, notes=frozenset({"asked"})),
+    )
+    short = brief(whole)
+    assert len(pickle.dumps(short)) < 40_000
+    completion = Completion(task_id="double", sample=0, id="", completion="")
+    receipts = [
+        receipt_of(
+            task=DOUBLE,
+            completion=completion,
+            extraction=Extraction(code="", rule="verbatim"),
+            program=RIGHT,
+            judgement=one,
+            enforcement=kernel.enforcement(),
+        )
+        for one in (whole, short)
+    ]
+    assert receipts[0] == receipts[1]
+
+
+def test_nothing_was_executed(kernel: Sandbox) -> None:
+    judged = Judges(kernel).judge(Question(task=DOUBLE, program=Program(source="def (")))
+    assert isinstance(judged, Judged)
+    assert brief(judged.judgement).verdict == judged.judgement.verdict
+    assert brief(judged.judgement).findings.usage == judged.judgement.findings.usage
+    assert sys.getsizeof(brief(judged.judgement).findings.tests) <= sys.getsizeof(())
