@@ -1,0 +1,274 @@
+"""What Ray costs beside threads of one process, by batch size; what batches would save locally.
+
+    python benchmarks/engines.py [--samples 600] [--rounds 3] [--batch-sizes 1,4,16,64]
+                                 [--workers 2] [--nodes 1,2]
+
+All contenders judge the same samples, the references and wrong solutions of `basics`, each program
+once, into a run directory, turn by turn in every round; ratios are those of one round. Opening a
+sandbox, a cluster or a station is not counted, and each is warm.
+
+`--nodes` simulates so many machines with one processor each on this one: rates add up as long as
+this machine has a processor for each.
+"""
+
+import argparse
+import os
+import pickle
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from proctor.benchmarks import load
+from proctor.cluster import BATCH_SIZE, open_cluster
+from proctor.cluster.station import Item, Sent, Setup, brief
+from proctor.engine import Judges, Question, Walls, graders
+from proctor.evaluation import Plan, evaluate
+from proctor.models.recorded import Recorded
+from proctor.program import Program
+from proctor.run import Options
+from proctor.sandbox.choose import open_sandbox
+from proctor.settings import default_workers
+from proctor.store import COMPLETIONS, RECEIPTS
+
+WARM_UP = 40
+HAND_OVERS = 20_000
+
+
+class Turn(NamedTuple):
+    """What one contender did in one round."""
+
+    per_second: float
+    driver_ms: float
+    """Processor time of this process for one program."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--samples", type=int, default=600)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--batch-sizes", default="1,4,16,64")
+    parser.add_argument("--workers", type=int, default=default_workers())
+    parser.add_argument("--nodes", default="", help="simulated machines, as in 1,2,4")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        samples = Samples(Path(folder), args.samples, args.workers)
+        local_batches(samples, args.rounds)
+        sizes = [int(size) for size in args.batch_sizes.split(",") if size]
+        batch_sizes(samples, sizes, args.rounds)
+        bytes_moved(samples)
+        if args.nodes:
+            machines(samples, [int(count) for count in args.nodes.split(",")], args.rounds)
+
+
+class Samples:
+    """Programs that are all different, and plans to judge them."""
+
+    def __init__(self, folder: Path, count: int, workers: int) -> None:
+        self.workers = workers
+        self._folder, self._runs = folder, 0
+        self._benchmark = load("basics")
+        self._rows = list(self._texts(count))
+
+    def _texts(self, count: int) -> Iterator[dict[str, str]]:
+        tasks = self._benchmark.tasks
+        for place in range(count):
+            task, turn = tasks[place % len(tasks)], place // len(tasks)
+            kinds = [task.canonical_solution or "", *(one.code for one in task.wrong_solutions)]
+            code = f"{kinds[turn % len(kinds)]}\n# {place}\n"
+            yield {"task_id": task.task_id, "solution": code}
+
+    def plan(self, count: int | None = None) -> Plan:
+        file = self._folder / f"{count}.jsonl"
+        lines = [msgspec.json.encode(row) + b"\n" for row in self._rows[:count]]
+        file.write_bytes(b"".join(lines))
+        options = Options(reuse=False, workers=self.workers)
+        return Plan(benchmark=self._benchmark, model=Recorded(file), options=options, partial=True)
+
+    def turn(self, walls: Walls) -> Turn:
+        """Judge all of them into a run directory."""
+        evaluate(self.plan(WARM_UP), walls, self._place())
+        plan, place = self.plan(), self._place()
+        begin, before = time.perf_counter(), time.process_time()
+        evaluate(plan, walls, place)
+        seconds, busy = time.perf_counter() - begin, time.process_time() - before
+        return Turn(len(self._rows) / seconds, 1000 * busy / len(self._rows))
+
+    def _place(self) -> Path:
+        self._runs += 1
+        return self._folder / f"run{self._runs}"
+
+    def stored(self) -> tuple[float, float]:
+        """Return how many bytes a sample's receipt and completion take on disk."""
+        last = self._folder / f"run{self._runs}"
+        count = len(self._rows)
+        return (last / RECEIPTS).stat().st_size / count, (last / COMPLETIONS).stat().st_size / count
+
+    def questions(self) -> list[Question]:
+        find = self._benchmark.finder()
+        return [
+            Question(task=find(row["task_id"]), program=Program(source=row["solution"]))
+            for row in self._rows
+        ]
+
+
+def local_batches(samples: Samples, rounds: int) -> None:
+    """Have threads fetch one program at a time, or many."""
+    questions = samples.questions()
+    rates: dict[str, list[float]] = {}
+    with sandbox() as box:
+        judges = Judges(box)
+        wait_for(judges, questions[:WARM_UP], 1, samples.workers)
+        for _ in range(rounds):
+            for size in (1, 4, 16, 64):
+                begin = time.perf_counter()
+                wait_for(judges, questions, size, samples.workers)
+                seconds = time.perf_counter() - begin
+                rates.setdefault(str(size), []).append(len(questions) / seconds)
+    print(f"\nthreads of one process, {samples.workers} of them, that fetch so many at a time:\n")
+    table("fetched", rates, "1")
+    with graders(samples.workers) as pool:
+        begin = time.perf_counter()
+        wait([pool.submit(int) for _ in range(HAND_OVERS)])
+        each = (time.perf_counter() - begin) / HAND_OVERS
+    one = 1 / statistics.median(rates["1"]) * samples.workers
+    print(
+        f"\nhanding one program over takes {1e6 * each:.0f} µs, judging one "
+        f"{1e6 * one:.0f} µs: {100 * each / one:.2f} %"
+    )
+
+
+def wait_for(judges: Judges, questions: Sequence[Question], size: int, workers: int) -> None:
+    def judge_all(some: Sequence[Question]) -> None:
+        for question in some:
+            judges.judge(question)
+
+    with graders(workers) as pool:
+        starts = range(0, len(questions), size)
+        done = [pool.submit(judge_all, questions[start : start + size]) for start in starts]
+        for future in done:
+            future.result()
+
+
+def batch_sizes(samples: Samples, sizes: Sequence[int], rounds: int) -> None:
+    """Judge locally and on Ray, by batch size."""
+    turns: dict[str, list[Turn]] = {}
+    for _ in range(rounds):
+        with sandbox() as box:
+            turns.setdefault("local", []).append(samples.turn(box))
+        for size in sizes:
+            with cluster(samples.workers, size) as walls:
+                turns.setdefault(f"ray, {size}", []).append(samples.turn(walls))
+    print(f"\n{samples.workers} workers, by the size of a batch (the default is {BATCH_SIZE}):\n")
+    rates = {name: [turn.per_second for turn in each] for name, each in turns.items()}
+    table("engine", rates, "local")
+    print("\nprocessor time of the driver, ms a program:\n")
+    for name, each in turns.items():
+        print(f"    {name:12} {statistics.median(turn.driver_ms for turn in each):8.2f}")
+
+
+def bytes_moved(samples: Samples) -> None:
+    """Say what a program takes on the network and on disk."""
+    questions = samples.questions()[:WARM_UP]
+    with sandbox() as box:
+        judges = Judges(box)
+        judged = [judges.judge(question) for question in questions]
+    items = [
+        Item(number, Sent(one.task.sha256, one.program, one.rules, one.doubt))
+        for number, one in enumerate(questions)
+    ]
+    tasks = {one.task.sha256: pickle.dumps(one.task) for one in questions}
+    there = len(pickle.dumps((tasks, items))) / len(items)
+    short = [one._replace(judgement=brief(one.judgement)) for one in judged]
+    back = len(pickle.dumps(list(enumerate(short)))) / len(short)
+    receipt, completion = samples.stored()
+    print(
+        f"\nbytes a program: {there:.0f} to a station, {back:.0f} back; "
+        f"on disk {receipt:.0f} of receipts, {completion:.0f} of completions"
+    )
+
+
+def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
+    """Judge on so many simulated machines with one processor each."""
+    import ray  # noqa: PLC0415  only simulated machines need it by name
+    from ray.cluster_utils import Cluster  # noqa: PLC0415
+
+    rates: dict[str, list[float]] = {}
+    memory = 0.0
+    for _ in range(rounds):
+        for count in counts:
+            own = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
+            simulated = Cluster(
+                initialize_head=True, head_node_args={**own, "include_dashboard": False}
+            )
+            try:
+                for _ in range(count - 1):
+                    simulated.add_node(**own)
+                ray.init(address=simulated.address, log_to_driver=False, logging_level="ERROR")
+                with cluster(0, BATCH_SIZE) as walls:
+                    rates.setdefault(str(count), []).append(samples.turn(walls).per_second)
+                    memory = memory_mib(walls)
+            finally:
+                ray.shutdown()
+                simulated.shutdown()
+    print(f"\nsimulated machines with one processor each, on {os.cpu_count()} processors:\n")
+    table("machines", rates, str(counts[0]))
+    print(f"\na station with one worker and its boxes has {memory:.0f} MiB of its own")
+
+
+def memory_mib(walls: Any) -> float:
+    """Return the private memory of a station and of all processes below it."""
+    ray = walls._ray  # noqa: SLF001
+    station = walls._stations[0]  # noqa: SLF001
+    pid = ray.get(station.actor.__ray_call__.remote(lambda _: os.getpid()))
+    total = 0
+    for one in [pid, *below(pid)]:
+        try:
+            text = Path(f"/proc/{one}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        for line in text.splitlines():
+            if line.startswith("Private_"):
+                total += int(line.split()[1])
+    return total / 1024
+
+
+def below(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            yield int(child)
+            yield from below(int(child))
+
+
+def table(what: str, rates: dict[str, list[float]], beside: str) -> None:
+    """Print rates, and in each round their ratio to one of them."""
+    print(f"    {what:12} {'per s':>8}   beside {beside} (each round)")
+    for name, each in rates.items():
+        ratios = [rate / other for rate, other in zip(each, rates[beside], strict=True)]
+        shown = " ".join(f"{ratio:.3f}" for ratio in ratios)
+        print(f"    {name:12} {statistics.median(each):8.1f}   {shown}")
+
+
+@contextmanager
+def sandbox() -> Iterator[Any]:
+    with closing(open_sandbox("auto", sys.executable, None, [])) as box:
+        yield box
+
+
+@contextmanager
+def cluster(workers: int, batch_size: int) -> Iterator[Any]:
+    say: Callable[[str], None] = print
+    setup = Setup(packages=[])
+    with closing(open_cluster(setup, workers=workers, batch_size=batch_size, say=say)) as walls:
+        yield walls
+
+
+if __name__ == "__main__":
+    main()
