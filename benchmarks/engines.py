@@ -204,7 +204,7 @@ def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
     memory = 0.0
     for _ in range(rounds):
         for count in counts:
-            own = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
+            own = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.2"}
             simulated = Cluster(
                 initialize_head=True, head_node_args={**own, "include_dashboard": False}
             )

@@ -1,24 +1,21 @@
 """A Ray cluster of several machines, simulated on this one; samples of every kind."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from proctor.benchmarks import load
-from proctor.completion import Completion
 from proctor.evaluation import Plan
 from proctor.journal import read_journal
 from proctor.models.recorded import Recorded
 from proctor.receipt import Receipt
 from proctor.run import Options
 from proctor.store import RECEIPTS
-
-if TYPE_CHECKING:
-    from proctor.task import Benchmark
+from proctor.task import Task
 
 TIMES = {"usage", "host"}
 
@@ -34,7 +31,7 @@ class Machines:
                 "num_cpus": 1,
                 "include_dashboard": False,
                 "object_store_memory": 80 << 20,
-                "node_ip_address": "127.0.0.1",
+                "node_ip_address": "127.0.0.2",
             },
         )
         self._more: list[Any] = []
@@ -45,7 +42,7 @@ class Machines:
         while len(self._more) + 1 < count:
             self._more.append(
                 self._cluster.add_node(
-                    num_cpus=1, object_store_memory=80 << 20, node_ip_address="127.0.0.1"
+                    num_cpus=1, object_store_memory=80 << 20, node_ip_address="127.0.0.2"
                 )
             )
         while len(self._more) + 1 > count:
@@ -77,29 +74,23 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Plan]:
     """Return a function that makes a plan of so many samples: right, wrong, broken, identical."""
     basics = load("basics")
 
-    def texts(number: int) -> Iterator[Completion]:
-        tasks = basics.tasks
+    def texts(tasks: Sequence[Task], number: int) -> Iterator[dict[str, str]]:
+        turns = -(-number // len(tasks))
         for place in range(number):
-            task, turn = tasks[place % len(tasks)], place // len(tasks)
-            wrong = [one.code for one in task.wrong_solutions]
-            kinds = [task.canonical_solution or "", *wrong, "def (", "", "raise ValueError\n"]
+            task, turn = tasks[place // turns], place % turns
+            right, wrong = task.canonical_solution or "", task.wrong_solutions
+            kinds = [right, right, *(one.code for one in wrong), "def (", "raise ValueError\n", ""]
             code = kinds[turn % len(kinds)]
-            if turn % 3 == 1 and code:
-                code += f"\n# draw {turn}\n"
-            yield Completion(
-                task_id=task.task_id,
-                sample=turn,
-                id=f"{place}_s{turn}",
-                completion=code,
-                whole=True,
-            )
+            draw = f"\n# draw {turn}\n" if turn >= len(kinds) else ""
+            yield {"task_id": task.task_id, "solution": code + draw}
 
     def plan(number: int) -> Plan:
         file = tmp_path_factory.mktemp("samples") / "samples.jsonl"
-        rows = [{"task_id": one.task_id, "solution": one.completion} for one in texts(number)]
+        some = msgspec.structs.replace(basics, tasks=basics.tasks[:: max(1, 300 // number)])
+        rows = texts(some.tasks, number)
         file.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
-        some: Benchmark = basics.first(min(number, len(basics.tasks)))
-        return Plan(benchmark=some, model=Recorded(file), options=Options(workers=2))
+        options = Options(workers=2)
+        return Plan(benchmark=some, model=Recorded(file), options=options, partial=True)
 
     return plan
 
@@ -110,14 +101,14 @@ def stripped(run: Path) -> dict[tuple[str, int], Any]:
     for receipt in read_journal(run / RECEIPTS, Receipt):
         fields = msgspec.to_builtins(receipt)
         for test in fields["tests"]:
-            del test["seconds"]
+            test.pop("seconds", None)
         found[receipt.task_id, receipt.sample] = {
             name: value for name, value in fields.items() if name not in TIMES
         }
     return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def facts() -> Callable[[Path], dict[tuple[str, int], Any]]:
     """Return what reads receipts so that those of two runs can be compared."""
     return stripped

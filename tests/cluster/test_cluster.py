@@ -15,19 +15,19 @@ import pytest
 import proctor
 from proctor.cluster import Cluster, open_cluster
 from proctor.cluster.abroad import abroad
-from proctor.cluster.station import Setup
+from proctor.cluster.station import Arrived, Setup
 from proctor.completion import Completion
 from proctor.engine import Question
-from proctor.errors import ClusterError, InputError, SandboxError
+from proctor.errors import ClusterError, InputError
 from proctor.evaluation import Plan, evaluate
 from proctor.program import Program
-from proctor.receipt import Receipt
+from proctor.receipt import Receipt, versions
 from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Exited, Limits, Sandbox
 from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.drop import Dropped, droppable
 from proctor.settings import load_settings
-from proctor.task import Assertions, Benchmark, Task
+from proctor.task import Assertions, Benchmark, StdinCases, Task
 from proctor.verdict import Bucket, Unscored
 
 DOUBLE = Task(task_id="double", entry_point="double", tests=Assertions(targets=["double(2) == 4"]))
@@ -54,6 +54,13 @@ def here(samples: Samples, facts: Facts, tmp_path_factory: pytest.TempPathFactor
     summary = evaluate(samples(FEW), sandbox, out)
     sandbox.close()
     return out, summary
+
+
+@pytest.fixture(scope="module")
+def cluster(machines: Any) -> Iterator[Cluster]:
+    """Open stations once for all tests that do no harm to them; who needs others comes before."""
+    with opened(batch_size=2) as one:
+        yield one
 
 
 def asked(source: str = RIGHT) -> Question:
@@ -105,6 +112,30 @@ def test_what_the_run_was_begun_with_goes_on_elsewhere(
     assert {key: facts(out)[key] for key in begun} == begun
 
 
+@pytest.mark.slow
+def test_two_thousand_samples(
+    machines: Any, samples: Samples, facts: Facts, tmp_path: Path
+) -> None:
+    sandbox = open_sandbox_here()
+    evaluate(samples(2000), sandbox, tmp_path / "local")
+    sandbox.close()
+    expected = facts(tmp_path / "local")
+    assert len(expected) == 2000
+    for name, machines_, lose in (("one", 1, False), ("three", 3, False), ("lost", 3, True)):
+        machines.have(machines_)
+        half = threading.Semaphore(999)
+
+        def watch(_: Receipt, lose: bool = lose, half: threading.Semaphore = half) -> None:
+            if lose and not half.acquire(blocking=False):
+                half.release(10_000)
+                machines.kill_one()
+
+        with opened(batch_size=16) as cluster:
+            summary = evaluate(samples(2000), cluster, tmp_path / name, watch=watch)
+        assert not summary.degraded
+        assert facts(tmp_path / name) == expected, name
+
+
 def test_a_station_that_is_killed_and_a_program_that_kills(machines: Any) -> None:
     with opened(batch_size=8) as cluster:
         seen: list[str] = []
@@ -134,7 +165,24 @@ def test_a_station_that_is_killed_and_a_program_that_kills(machines: Any) -> Non
         assert seen[1:] == ["[1]", "[2]"], "when it was tried again, it was alone"
 
 
-def test_no_more_is_taken_than_there_is_use_for(machines: Any) -> None:
+def test_as_a_library_inside_a_ray_program(machines: Any, alone: Path) -> None:
+    row = {"task_id": "t", "entry_point": "f", "canonical_solution": "def f(x):\n    return x\n"}
+    tests = {"kind": "assertions", "targets": ["f(1) == 1"]}
+    Path("tasks.jsonl").write_bytes(msgspec.json.encode({**row, "tests": tests}))
+    summary = proctor.evaluate("tasks.jsonl", engine="ray", out="run")
+    assert (summary.samples, summary.passed, summary.degraded) == (1, 1, False)
+    with pytest.raises(InputError, match="it needs engine='ray'"):
+        proctor.evaluate("tasks.jsonl", address="auto")
+
+
+def test_what_cannot_be_had(machines: Any) -> None:
+    with pytest.raises(InputError, match="part of a Ray cluster already"):
+        open_cluster(Setup(), address="127.0.0.1:6379")
+    with pytest.raises(InputError, match="/no/such/python"):
+        open_cluster(Setup(python="/no/such/python"))
+
+
+def test_no_more_is_taken_than_there_is_use_for(cluster: Cluster) -> None:
     taken: list[int] = []
 
     def stream() -> Iterator[Completion]:
@@ -144,103 +192,58 @@ def test_no_more_is_taken_than_there_is_use_for(machines: Any) -> None:
                 task_id="double", sample=number, id="", completion=f"{RIGHT}#{number}", whole=True
             )
 
-    with opened(batch_size=2) as cluster:
-        receipts = grade_all(
-            Grader(cluster, Options(reuse=False)), Benchmark(name="b", tasks=[DOUBLE]), stream()
-        )
-        for done in range(1, 101):
-            assert next(receipts).bucket is Bucket.PASSED
-            assert len(taken) - done <= cluster.most
-        receipts.close()
-        assert cluster.most <= 3 * 2 * cluster.workers + 4
-        assert all(not one.place.works for one in cluster._stations)
-
-
-def test_a_service_has_a_cluster_run_its_jobs(machines: Any, kernel: Sandbox) -> None:
-    with opened() as cluster:
-        sandbox = abroad(cluster, kernel)
-        ran = sandbox.run(Program(source="print(input())\n"), Limits(), b"hello\n")
-        assert (ran.ending, ran.stdout) == (Exited(0), b"hello\n")
-        assert sandbox.enforcement() == kernel.enforcement(), "the rest is here"
-        dropped = threading.Event()
-        dropped.set()
-        with pytest.raises(Dropped), droppable(dropped):
-            cluster.judge(asked())
-        assert cluster.judge(asked()).judgement.verdict.bucket is Bucket.PASSED
-
-
-def test_large_tasks_and_defects(machines: Any) -> None:
-    big = msgspec.structs.replace(DOUBLE, task_id="big", prompt="#" * 300_000)
-    bad = msgspec.structs.replace(
-        DOUBLE, tests=msgspec.structs.replace(DOUBLE.tests, targets=["no such thing ("])
+    receipts = grade_all(
+        Grader(cluster, Options(reuse=False)), Benchmark(name="b", tasks=[DOUBLE]), stream()
     )
-    with opened() as cluster:
-        program = Program(source=RIGHT)
-        futures = [cluster.begin(Question(task=big, program=program)) for _ in range(9)]
-        buckets = {one.result(timeout=60).judgement.verdict.bucket for one in futures}
-        assert buckets == {Bucket.PASSED}
-        local = Grader(open_sandbox_here(), Options(reuse=False))
-        outcome = cluster.judge(Question(task=bad, program=program)).judgement.verdict
-        assert outcome == local.engine.judge(Question(task=bad, program=program)).judgement.verdict
-        local.engine.close()
-    with pytest.raises(ClusterError, match="was left"):
+    for done in range(1, 101):
+        assert next(receipts).bucket is Bucket.PASSED
+        assert len(taken) - done <= cluster.most
+    receipts.close()
+    assert cluster.most <= 3 * 2 * cluster.workers + 4
+    assert all(not one.place.works for one in cluster._stations)
+
+
+def test_a_service_has_a_cluster_run_its_jobs(cluster: Cluster, kernel: Sandbox) -> None:
+    sandbox = abroad(cluster, kernel)
+    ran = sandbox.run(Program(source="print(input())\n"), Limits(), b"hello\n")
+    assert (ran.ending, ran.stdout) == (Exited(0), b"hello\n")
+    assert sandbox.enforcement() == kernel.enforcement(), "the rest is here"
+    dropped = threading.Event()
+    dropped.set()
+    with pytest.raises(Dropped), droppable(dropped):
+        cluster.judge(asked())
+    assert cluster.judge(asked()).judgement.verdict.bucket is Bucket.PASSED
+
+
+def test_large_tasks_and_defects(cluster: Cluster) -> None:
+    big = msgspec.structs.replace(DOUBLE, task_id="big", prompt="#" * 300_000)
+    program = Program(source=RIGHT)
+    futures = [cluster.begin(Question(task=big, program=program)) for _ in range(9)]
+    buckets = {one.result(timeout=60).judgement.verdict.bucket for one in futures}
+    assert buckets == {Bucket.PASSED}
+    cases = StdinCases(inputs=["1"], outputs=["1"], compare="no such rule")
+    unknown = msgspec.structs.replace(DOUBLE, tests=cases)
+    with pytest.raises(InputError, match="no such rule"):
+        cluster.judge(Question(task=unknown, program=program))
+
+
+def test_a_machine_that_would_judge_in_another_way_is_not_used(cluster: Cluster) -> None:
+    arrived = Arrived(host="h", version=versions()["proctor"], enforcement=cluster.enforcement())
+    changed = msgspec.structs.replace(arrived.enforcement, clock="sundial")
+    other = msgspec.structs.replace(arrived, enforcement=changed)
+    assert cluster._difference(arrived) is None
+    assert "h differs: its clock is sundial" in str(cluster._difference(other))
+    old = msgspec.structs.replace(arrived, version="0.0.1")
+    assert "h has Proctor 0.0.1, not" in str(cluster._difference(old))
+    assert cluster.refused == []
+
+
+def test_who_comes_too_late_is_told(cluster: Cluster) -> None:
+    slow = cluster.begin(asked("import time\ntime.sleep(2)\n" + RIGHT))
+    while not slow.running():
+        time.sleep(0.01)
+    cluster.close()
+    with pytest.raises(ClusterError, match="the cluster was left"):
+        slow.result(timeout=5)
+    with pytest.raises(ClusterError, match="the cluster was left"):
         cluster.begin(asked())
-
-
-def test_as_a_library_inside_a_ray_program(machines: Any, tmp_path: Path) -> None:
-    summary = proctor.evaluate("basics", engine="ray", out=tmp_path / "run")
-    assert (summary.passed, summary.degraded) == (summary.samples, False)
-
-
-def test_what_cannot_be_had(machines: Any) -> None:
-    with pytest.raises(InputError, match="part of a Ray cluster already"):
-        open_cluster(Setup(), address="127.0.0.1:6379")
-    with pytest.raises(SandboxError, match="/no/such/python"):
-        open_cluster(Setup(python="/no/such/python"))
-
-
-def test_a_machine_that_would_judge_in_another_way_is_not_used(machines: Any) -> None:
-    machines.have(2)
-    said: list[str] = []
-    with opened(say=said.append) as cluster:
-        assert isinstance(cluster, Cluster)
-        arrived = _arrived(cluster)
-        other = msgspec.structs.replace(
-            arrived, enforcement=msgspec.structs.replace(arrived.enforcement, clock="sundial")
-        )
-        assert cluster._difference(arrived) is None
-        assert "differs: its clock is sundial" in str(cluster._difference(other))
-        old = msgspec.structs.replace(arrived, version="0.0.1")
-        assert "has Proctor 0.0.1, not" in str(cluster._difference(old))
-        assert said == []
-
-
-def _arrived(cluster: Cluster) -> Any:
-    from proctor.cluster.station import Arrived
-    from proctor.receipt import versions
-
-    return Arrived(host="h", version=versions()["proctor"], enforcement=cluster.enforcement())
-
-
-@pytest.mark.slow
-def test_two_thousand_samples(
-    machines: Any, samples: Samples, facts: Facts, tmp_path: Path
-) -> None:
-    sandbox = open_sandbox_here()
-    evaluate(samples(2000), sandbox, tmp_path / "local")
-    sandbox.close()
-    expected = facts(tmp_path / "local")
-    assert len(expected) == 2000
-    for name, machines_, lose in (("one", 1, False), ("three", 3, False), ("lost", 3, True)):
-        machines.have(machines_)
-        half = threading.Semaphore(999)
-
-        def watch(_: Receipt, lose: bool = lose, half: threading.Semaphore = half) -> None:
-            if lose and not half.acquire(blocking=False):
-                half.release(10_000)
-                machines.kill_one()
-
-        with opened(batch_size=16) as cluster:
-            summary = evaluate(samples(2000), cluster, tmp_path / name, watch=watch)
-        assert not summary.degraded
-        assert facts(tmp_path / name) == expected, name

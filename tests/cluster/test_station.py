@@ -23,7 +23,8 @@ from proctor.sandbox import Execution, Exited, Limits, Sandbox, Signalled, Usage
 from proctor.sandbox.job import Job
 from proctor.settings import load_settings
 from proctor.task import Assertions, StdinCases, Task
-from proctor.verdict import Bucket, Passed, TestResult
+from proctor.verdict import Bucket, Passed
+from proctor.verdict import TestResult as OneTest
 
 DOUBLE = Task(task_id="double", entry_point="double", tests=Assertions(targets=["double(2) == 4"]))
 RIGHT = Program(source="def double(x):\n    return 2 * x\n")
@@ -121,7 +122,7 @@ def test_large_tasks_are_fetched(station: Station) -> None:
     [
         (Setup(sandbox="portable", require="kernel"), SandboxError, "less than that"),
         (Setup(sandbox="nope"), InputError, "--sandbox nope"),
-        (Setup(python="/no/such/python"), SandboxError, "/no/such/python"),
+        (Setup(python="/no/such/python"), InputError, "/no/such/python"),
     ],
 )
 def test_a_station_that_cannot_judge_says_why(
@@ -156,7 +157,7 @@ def test_a_brief_judgement_makes_the_same_receipt(
     kernel: Sandbox, failed: int | None, size: int
 ) -> None:
     tests = [
-        TestResult(index=index, passed=index != failed, bucket=Bucket.PASSED) for index in range(2)
+        OneTest(index=index, passed=index != failed, bucket=Bucket.PASSED) for index in range(2)
     ]
     executions = [
         executed(stdout=b"a" * size),

@@ -201,7 +201,8 @@ class Cluster:
         """See Engine."""
         self._events.put(None)
         self._thread.join()
-        self._leave()
+        leave, self._leave = self._leave, lambda: None
+        leave()
 
     # what follows is the dispatcher's
 
