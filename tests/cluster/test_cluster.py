@@ -1,5 +1,6 @@
 """The same receipts, wherever samples are judged and whatever is lost on the way."""
 
+import asyncio
 import sys
 import threading
 import time
@@ -213,6 +214,31 @@ def test_a_service_has_a_cluster_run_its_jobs(cluster: Cluster, kernel: Sandbox)
     with pytest.raises(Dropped), droppable(dropped):
         cluster.judge(asked())
     assert cluster.judge(asked()).judgement.verdict.bucket is Bucket.PASSED
+
+
+def test_a_service_judges_on_a_cluster(cluster: Cluster, kernel: Sandbox) -> None:
+    from proctor.server.grading import graded, plan_of
+    from proctor.server.keys import ANYBODY
+    from proctor.server.service import Service
+    from proctor.wire import Grade
+
+    service = Service(
+        abroad(cluster, kernel),
+        workers=cluster.workers,
+        engine=cluster,
+        memory_bytes=cluster.memory_bytes,
+    )
+    row = {"task_id": "double", "entry_point": "double"}
+    task = {**row, "tests": {"kind": "assertions", "targets": ["double(2) == 4"]}}
+    ask = Grade(task=msgspec.Raw(msgspec.json.encode(task)), completions=[RIGHT, "def (", RIGHT])
+
+    async def answer() -> list[Receipt]:
+        return await graded(service, ANYBODY, await plan_of(service, ask, most=9))
+
+    buckets = [one.bucket for one in asyncio.run(answer())]
+    assert buckets == [Bucket.PASSED, Bucket.SYNTAX, Bucket.PASSED]
+    assert asyncio.run(service.ready())
+    service.gate.close()
 
 
 def test_large_tasks_and_defects(cluster: Cluster) -> None:

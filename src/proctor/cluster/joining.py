@@ -21,6 +21,7 @@ from proctor.settings import default_workers, tell_others
 STORE_BYTES = 128 * MIB
 """What a cluster of our own keeps for large tasks."""
 CONNECT_SECONDS = 5.0
+LONGEST_FOLDER = 18
 
 
 def load_ray() -> Any:
@@ -55,7 +56,7 @@ def join(address: str | None, workers: int) -> Joined:
         _check_address(address)
     tell_others(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    folder = None if address is not None else tempfile.mkdtemp(prefix="proctor-ray-")
+    folder = None if address is not None else _new_folder()
     own = {
         "num_cpus": workers or default_workers(),
         "num_gpus": 0,
@@ -78,6 +79,13 @@ def join(address: str | None, workers: int) -> Joined:
         what = "cannot start Ray here" if address is None else f"--address {address}"
         raise ClusterError(f"{what}: {str(error).strip().splitlines()[0]}") from error
     return Joined(ray, leave)
+
+
+def _new_folder() -> str:
+    """Make a folder for Ray's files; names of its sockets are long, and must not be too long."""
+    usual = tempfile.gettempdir()
+    place = usual if len(usual) <= LONGEST_FOLDER else "/tmp"  # noqa: S108  made for us alone
+    return tempfile.mkdtemp(prefix="proctor-ray-", dir=place)
 
 
 def _check_address(address: str) -> None:
