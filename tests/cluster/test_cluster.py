@@ -114,6 +114,7 @@ def test_what_the_run_was_begun_with_goes_on_elsewhere(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_two_thousand_samples(
     machines: Any, samples: Samples, facts: Facts, tmp_path: Path
 ) -> None:
