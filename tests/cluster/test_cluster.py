@@ -177,6 +177,24 @@ def test_as_a_library_inside_a_ray_program(machines: Any, alone: Path) -> None:
         proctor.evaluate("tasks.jsonl", address="auto")
 
 
+def test_grading_inside_ray_actors(machines: Any) -> None:
+    import ray
+
+    class Actor:
+        def scores(self, texts: list[str]) -> list[Any]:
+            return [one.score for one in proctor.grade_many((DOUBLE, text) for text in texts)]
+
+    class Asynchronous:
+        async def scores(self, texts: list[str]) -> list[Any]:
+            return [one.score async for one in proctor.grade_many((DOUBLE, text) for text in texts)]
+
+    actors = [ray.remote(num_cpus=0)(kind).remote() for kind in (Actor, Asynchronous)]
+    scores = ray.get([actor.scores.remote([RIGHT, "def ("]) for actor in actors], timeout=120)
+    for actor in actors:
+        ray.kill(actor)
+    assert scores == [[1.0, 0.0]] * 2
+
+
 def test_what_cannot_be_had(machines: Any) -> None:
     with pytest.raises(InputError, match="part of a Ray cluster already"):
         open_cluster(Setup(), address="127.0.0.1:6379")
