@@ -1,14 +1,15 @@
-"""What Ray costs beside threads of one process, by batch size; what batches would save locally.
+"""What Ray costs beside threads of one process; what batches would save locally; what 10^8 need.
 
     python benchmarks/engines.py [--samples 600] [--rounds 3] [--batch-sizes 1,4,16,64]
-                                 [--workers 2] [--nodes 1,2]
+                                 [--workers 2] [--nodes 1,2,4] [--a-day 1e8]
 
 All contenders judge the same samples, the references and wrong solutions of `basics`, each program
 once, into a run directory, turn by turn in every round; ratios are those of one round. Opening a
 sandbox, a cluster or a station is not counted, and each is warm.
 
 `--nodes` simulates so many machines with one processor each on this one: rates add up as long as
-this machine has a processor for each.
+this machine has a processor for each. `--a-day` works out from all of it what so many programs a
+day need; docs/concepts/scale.md has the model.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -38,8 +39,12 @@ from proctor.sandbox.choose import open_sandbox
 from proctor.settings import default_workers
 from proctor.store import COMPLETIONS, RECEIPTS
 
-WARM_UP = 40
+WARM_UP = 60
 HAND_OVERS = 20_000
+DAY = 86_400
+USED = 0.7
+"""How much of its time a planned machine is busy."""
+GB, MB = 1e9, 1e6
 
 
 class Turn(NamedTuple):
@@ -50,20 +55,30 @@ class Turn(NamedTuple):
     """Processor time of this process for one program."""
 
 
+class Sizes(NamedTuple):
+    """Bytes that a program takes."""
+
+    there: float
+    back: float
+    receipt: float
+    completion: float
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--samples", type=int, default=600)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--batch-sizes", default="1,4,16,64")
+    parser.add_argument("--batch-sizes", default=f"1,4,{BATCH_SIZE},64")
     parser.add_argument("--workers", type=int, default=default_workers())
     parser.add_argument("--nodes", default="", help="simulated machines, as in 1,2,4")
+    parser.add_argument("--a-day", type=float, default=1e8)
     args = parser.parse_args()
+    sizes = sorted({int(size) for size in args.batch_sizes.split(",") if size} | {BATCH_SIZE})
     with tempfile.TemporaryDirectory() as folder:
         samples = Samples(Path(folder), args.samples, args.workers)
         local_batches(samples, args.rounds)
-        sizes = [int(size) for size in args.batch_sizes.split(",") if size]
-        batch_sizes(samples, sizes, args.rounds)
-        bytes_moved(samples)
+        turns, memory = batch_sizes(samples, sizes, args.rounds)
+        plan(args.a_day, samples.workers, turns, memory, bytes_of(samples))
         if args.nodes:
             machines(samples, [int(count) for count in args.nodes.split(",")], args.rounds)
 
@@ -95,9 +110,9 @@ class Samples:
     def turn(self, walls: Walls) -> Turn:
         """Judge all of them into a run directory."""
         evaluate(self.plan(WARM_UP), walls, self._place())
-        plan, place = self.plan(), self._place()
+        plan_, place = self.plan(), self._place()
         begin, before = time.perf_counter(), time.process_time()
-        evaluate(plan, walls, place)
+        evaluate(plan_, walls, place)
         seconds, busy = time.perf_counter() - begin, time.process_time() - before
         return Turn(len(self._rows) / seconds, 1000 * busy / len(self._rows))
 
@@ -107,9 +122,9 @@ class Samples:
 
     def stored(self) -> tuple[float, float]:
         """Return how many bytes a sample's receipt and completion take on disk."""
-        last = self._folder / f"run{self._runs}"
-        count = len(self._rows)
-        return (last / RECEIPTS).stat().st_size / count, (last / COMPLETIONS).stat().st_size / count
+        last, count = self._folder / f"run{self._runs}", len(self._rows)
+        receipts, completions = (last / name for name in (RECEIPTS, COMPLETIONS))
+        return receipts.stat().st_size / count, completions.stat().st_size / count
 
     def questions(self) -> list[Question]:
         find = self._benchmark.finder()
@@ -125,11 +140,11 @@ def local_batches(samples: Samples, rounds: int) -> None:
     rates: dict[str, list[float]] = {}
     with sandbox() as box:
         judges = Judges(box)
-        wait_for(judges, questions[:WARM_UP], 1, samples.workers)
+        judge_in(judges, questions[:WARM_UP], 1, samples.workers)
         for _ in range(rounds):
             for size in (1, 4, 16, 64):
                 begin = time.perf_counter()
-                wait_for(judges, questions, size, samples.workers)
+                judge_in(judges, questions, size, samples.workers)
                 seconds = time.perf_counter() - begin
                 rates.setdefault(str(size), []).append(len(questions) / seconds)
     print(f"\nthreads of one process, {samples.workers} of them, that fetch so many at a time:\n")
@@ -138,14 +153,16 @@ def local_batches(samples: Samples, rounds: int) -> None:
         begin = time.perf_counter()
         wait([pool.submit(int) for _ in range(HAND_OVERS)])
         each = (time.perf_counter() - begin) / HAND_OVERS
-    one = 1 / statistics.median(rates["1"]) * samples.workers
+    one = samples.workers / statistics.median(rates["1"])
     print(
-        f"\nhanding one program over takes {1e6 * each:.0f} µs, judging one "
-        f"{1e6 * one:.0f} µs: {100 * each / one:.2f} %"
+        f"\nhanding one program over takes {1e6 * each:.0f} µs, judging one {1e6 * one:.0f} µs: "
+        f"{100 * each / one:.2f} %"
     )
 
 
-def wait_for(judges: Judges, questions: Sequence[Question], size: int, workers: int) -> None:
+def judge_in(judges: Judges, questions: Sequence[Question], size: int, workers: int) -> None:
+    """Judge programs on threads that fetch so many at a time."""
+
     def judge_all(some: Sequence[Question]) -> None:
         for question in some:
             judges.judge(question)
@@ -157,41 +174,71 @@ def wait_for(judges: Judges, questions: Sequence[Question], size: int, workers: 
             future.result()
 
 
-def batch_sizes(samples: Samples, sizes: Sequence[int], rounds: int) -> None:
-    """Judge locally and on Ray, by batch size."""
+def batch_sizes(
+    samples: Samples, sizes: Sequence[int], rounds: int
+) -> tuple[dict[str, list[Turn]], float]:
+    """Judge locally and on Ray, by batch size; return also the memory of a worker."""
     turns: dict[str, list[Turn]] = {}
+    memory = 0.0
     for _ in range(rounds):
         with sandbox() as box:
             turns.setdefault("local", []).append(samples.turn(box))
         for size in sizes:
             with cluster(samples.workers, size) as walls:
                 turns.setdefault(f"ray, {size}", []).append(samples.turn(walls))
+                memory = memory_mib(walls)
     print(f"\n{samples.workers} workers, by the size of a batch (the default is {BATCH_SIZE}):\n")
     rates = {name: [turn.per_second for turn in each] for name, each in turns.items()}
     table("engine", rates, "local")
     print("\nprocessor time of the driver, ms a program:\n")
     for name, each in turns.items():
         print(f"    {name:12} {statistics.median(turn.driver_ms for turn in each):8.2f}")
+    return turns, memory
 
 
-def bytes_moved(samples: Samples) -> None:
+def bytes_of(samples: Samples) -> Sizes:
     """Say what a program takes on the network and on disk."""
     questions = samples.questions()[:WARM_UP]
     with sandbox() as box:
         judges = Judges(box)
         judged = [judges.judge(question) for question in questions]
-    items = [
-        Item(number, Sent(one.task.sha256, one.program, one.rules, one.doubt))
-        for number, one in enumerate(questions)
-    ]
-    tasks = {one.task.sha256: pickle.dumps(one.task) for one in questions}
-    there = len(pickle.dumps((tasks, items))) / len(items)
-    short = [one._replace(judgement=brief(one.judgement)) for one in judged]
-    back = len(pickle.dumps(list(enumerate(short)))) / len(short)
-    receipt, completion = samples.stored()
+    there = back = 0
+    for start in range(0, len(questions), BATCH_SIZE):
+        some = questions[start : start + BATCH_SIZE]
+        items = [
+            Item(number, Sent(one.task.sha256, one.program, one.rules, one.doubt))
+            for number, one in enumerate(some)
+        ]
+        tasks = {one.task.sha256: pickle.dumps(one.task) for one in some}
+        there += len(pickle.dumps((tasks, items)))
+        few = [
+            one._replace(judgement=brief(one.judgement))
+            for one in judged[start : start + BATCH_SIZE]
+        ]
+        back += len(pickle.dumps(list(enumerate(few))))
+    return Sizes(there / len(questions), back / len(questions), *samples.stored())
+
+
+def plan(
+    a_day: float, workers: int, turns: dict[str, list[Turn]], memory: float, sizes: Sizes
+) -> None:
+    """Work out what so many programs a day need."""
+    ray = turns[f"ray, {BATCH_SIZE}"]
+    each = statistics.median(turn.per_second for turn in ray) / workers
+    driver = statistics.median(turn.driver_ms for turn in ray) / 1000
+    rate = a_day / DAY
+    cores = rate / each / USED
+    stored = sizes.receipt + sizes.completion
     print(
-        f"\nbytes a program: {there:.0f} to a station, {back:.0f} back; "
-        f"on disk {receipt:.0f} of receipts, {completion:.0f} of completions"
+        f"\nbytes a program: {sizes.there:.0f} to a station, {sizes.back:.0f} back; on disk "
+        f"{sizes.receipt:.0f} of receipts, {sizes.completion:.0f} of completions\n"
+        f"\n{a_day:g} programs a day are {rate:.0f} a second:\n\n"
+        f"    processors that judge    {cores:8.0f}   {each:.0f} a second each, {USED:.0%} busy\n"
+        f"    processors that drive    {rate * driver / USED:8.1f}   {1 / driver:.0f} a second each\n"
+        f"    GiB of stations          {cores * memory / 1024:8.1f}   {memory:.0f} MiB a worker\n"
+        f"    GB a day on disk         {a_day * stored / GB:8.0f}\n"
+        f"    MB a second to stations  {rate * sizes.there / MB:8.1f}\n"
+        f"    MB a second from them    {rate * sizes.back / MB:8.1f}"
     )
 
 
@@ -201,10 +248,9 @@ def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
     from ray.cluster_utils import Cluster  # noqa: PLC0415
 
     rates: dict[str, list[float]] = {}
-    memory = 0.0
+    own = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.2"}
     for _ in range(rounds):
         for count in counts:
-            own = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.2"}
             simulated = Cluster(
                 initialize_head=True, head_node_args={**own, "include_dashboard": False}
             )
@@ -214,30 +260,31 @@ def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
                 ray.init(address=simulated.address, log_to_driver=False, logging_level="ERROR")
                 with cluster(0, BATCH_SIZE) as walls:
                     rates.setdefault(str(count), []).append(samples.turn(walls).per_second)
-                    memory = memory_mib(walls)
             finally:
                 ray.shutdown()
                 simulated.shutdown()
-    print(f"\nsimulated machines with one processor each, on {os.cpu_count()} processors:\n")
+    real = default_workers()
+    print(f"\nsimulated machines with one processor each, on {real} processors:\n")
     table("machines", rates, str(counts[0]))
-    print(f"\na station with one worker and its boxes has {memory:.0f} MiB of its own")
+    first = statistics.median(rates[str(counts[0])]) / min(counts[0], real)
+    print("\nthe model, as many times one machine as there are processors:\n")
+    for count in counts:
+        print(f"    {count:<12} {first * min(count, real):8.1f}")
 
 
 def memory_mib(walls: Any) -> float:
-    """Return the private memory of a station and of all processes below it."""
-    ray = walls._ray  # noqa: SLF001
+    """Return the private memory of one worker: of a station, and of all processes below it."""
     station = walls._stations[0]  # noqa: SLF001
-    pid = ray.get(station.actor.__ray_call__.remote(lambda _: os.getpid()))
+    asked = station.actor.__ray_call__.remote(lambda _: os.getpid())
+    pid = walls._ray.get(asked)  # noqa: SLF001
     total = 0
     for one in [pid, *below(pid)]:
         try:
-            text = Path(f"/proc/{one}/smaps_rollup").read_text()
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
-        for line in text.splitlines():
-            if line.startswith("Private_"):
-                total += int(line.split()[1])
-    return total / 1024
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+    return total / 1024 / station.seat.workers
 
 
 def below(pid: int) -> Iterator[int]:
@@ -264,9 +311,8 @@ def sandbox() -> Iterator[Any]:
 
 @contextmanager
 def cluster(workers: int, batch_size: int) -> Iterator[Any]:
-    say: Callable[[str], None] = print
     setup = Setup(packages=[])
-    with closing(open_cluster(setup, workers=workers, batch_size=batch_size, say=say)) as walls:
+    with closing(open_cluster(setup, workers=workers, batch_size=batch_size, say=print)) as walls:
         yield walls
 
 

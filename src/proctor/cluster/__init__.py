@@ -30,7 +30,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.cluster.batches import MOST_LOSSES, Line, Place, Work
+from proctor.cluster.batches import LINGER, MOST_LOSSES, Line, Place, Work
 from proctor.cluster.joining import Joined, join
 from proctor.cluster.seats import Seat, seats_on
 from proctor.cluster.station import Arrived, Item, Sent, Setup, Station
@@ -248,8 +248,7 @@ class Cluster:
         here = [one.place for one in self._stations if one.here]
         if not here:
             return 1.0
-        idle = any(place.is_idle for place in here)
-        return self._line.due(time.monotonic()) if idle else None
+        return LINGER if len(self._line) and any(place.is_idle for place in here) else None
 
     def _feed(self) -> None:
         """Send what can be sent, and ask for what is owed."""
