@@ -234,7 +234,7 @@ def plan(
         f"{sizes.receipt:.0f} of receipts, {sizes.completion:.0f} of completions\n"
         f"\n{a_day:g} programs a day are {rate:.0f} a second:\n\n"
         f"    processors that judge    {cores:8.0f}   {each:.0f} a second each, {USED:.0%} busy\n"
-        f"    processors that drive    {rate * driver / USED:8.1f}   {1 / driver:.0f} a second each\n"
+        f"    processors that drive    {rate * driver / USED:8.1f}   {1 / driver:.0f} a second\n"
         f"    GiB of stations          {cores * memory / 1024:8.1f}   {memory:.0f} MiB a worker\n"
         f"    GB a day on disk         {a_day * stored / GB:8.0f}\n"
         f"    MB a second to stations  {rate * sizes.there / MB:8.1f}\n"
