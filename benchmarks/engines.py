@@ -53,6 +53,8 @@ class Turn(NamedTuple):
     per_second: float
     driver_ms: float
     """Processor time of this process for one program."""
+    all_ms: float
+    """That of all processes: what a processor that is never idle takes for one program."""
 
 
 class Sizes(NamedTuple):
@@ -111,10 +113,11 @@ class Samples:
         """Judge all of them into a run directory."""
         evaluate(self.plan(WARM_UP), walls, self._place())
         plan_, place = self.plan(), self._place()
-        begin, before = time.perf_counter(), time.process_time()
+        begin, before, whole = time.perf_counter(), time.process_time(), processor_seconds()
         evaluate(plan_, walls, place)
         seconds, busy = time.perf_counter() - begin, time.process_time() - before
-        return Turn(len(self._rows) / seconds, 1000 * busy / len(self._rows))
+        whole, count = processor_seconds() - whole, len(self._rows)
+        return Turn(count / seconds, 1000 * busy / count, 1000 * whole / count)
 
     def _place(self) -> Path:
         self._runs += 1
@@ -190,9 +193,14 @@ def batch_sizes(
     print(f"\n{samples.workers} workers, by the size of a batch (the default is {BATCH_SIZE}):\n")
     rates = {name: [turn.per_second for turn in each] for name, each in turns.items()}
     table("engine", rates, "local")
-    print("\nprocessor time of the driver, ms a program:\n")
+    print("\nms of processor time a program:\n")
+    print(f"    {'engine':12} {'driver':>8} {'in all':>8}   beside local (each round)")
     for name, each in turns.items():
-        print(f"    {name:12} {statistics.median(turn.driver_ms for turn in each):8.2f}")
+        driver = statistics.median(turn.driver_ms for turn in each)
+        whole = statistics.median(turn.all_ms for turn in each)
+        pairs = zip(each, turns["local"], strict=True)
+        shown = " ".join(f"{turn.all_ms / local.all_ms:.3f}" for turn, local in pairs)
+        print(f"    {name:12} {driver:8.2f} {whole:8.2f}   {shown}")
     return turns, memory
 
 
@@ -289,9 +297,25 @@ def memory_mib(walls: Any) -> float:
 
 def below(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue  # a thread that has ended
+        for child in children:
             yield int(child)
             yield from below(int(child))
+
+
+def processor_seconds() -> float:
+    """Return what this process and all below it have used, with those that have ended."""
+    ticks = 0
+    for pid in [os.getpid(), *below(os.getpid())]:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def table(what: str, rates: dict[str, list[float]], beside: str) -> None:

@@ -47,11 +47,15 @@ def sent(number: int, program: Program, task: Task = DOUBLE, **how: Any) -> Item
 def collected(station: Station, count: int, most: int = 16) -> dict[int, Any]:
     found: dict[int, Any] = {}
     while len(found) < count:
-        part = station.collect(most)
+        part = pickle.loads(station.collect(most))
         assert 1 <= len(part) <= most
         assert not found.keys() & dict(part).keys()
         found.update(part)
     return found
+
+
+def give(station: Station, tasks: dict[str, Any], items: list[Item], **large: Any) -> None:
+    station.give(pickle.dumps((tasks, items)), large)
 
 
 def parcels(*tasks: Task) -> dict[str, Any]:
@@ -60,7 +64,7 @@ def parcels(*tasks: Task) -> dict[str, Any]:
 
 def test_what_is_given_is_judged(station: Station) -> None:
     items = [sent(number, RIGHT if number % 2 else WRONG) for number in range(20)]
-    station.give(parcels(DOUBLE), items)
+    give(station, parcels(DOUBLE), items)
     found = collected(station, 20, most=7)
     for number in range(20):
         bucket = Bucket.PASSED if number % 2 else Bucket.WRONG_ANSWER
@@ -70,8 +74,8 @@ def test_what_is_given_is_judged(station: Station) -> None:
 
 def test_a_slow_program_holds_up_nobody(station: Station) -> None:
     slow = Program(source="import time\ntime.sleep(1.5)\ndef double(x):\n    return 2 * x\n")
-    station.give(parcels(DOUBLE), [sent(0, slow), *(sent(n, RIGHT) for n in range(1, 9))])
-    first = dict(station.collect(8))
+    give(station, parcels(DOUBLE), [sent(0, slow), *(sent(n, RIGHT) for n in range(1, 9))])
+    first = dict(pickle.loads(station.collect(8)))
     assert 0 not in first
     found = {**first, **collected(station, 9 - len(first))}
     assert {one.judgement.verdict.bucket for one in found.values()} == {Bucket.PASSED}
@@ -84,7 +88,8 @@ def test_rules_and_jobs(station: Station) -> None:
         tests=Assertions(targets=["double(1) == 5", "double(2) == 5"]),
     )
     job = Job(program=Program(source="print(input() * 2)\n"), limits=Limits(), stdin=b"ab\n")
-    station.give(
+    give(
+        station,
         parcels(twice),
         [sent(1, RIGHT, twice), sent(2, RIGHT, twice, early_stop=True), Item(3, job)],
     )
@@ -98,7 +103,7 @@ def test_a_defect_comes_back_as_what_it_is(station: Station) -> None:
     unknown = msgspec.structs.replace(
         DOUBLE, tests=StdinCases(inputs=["1"], outputs=["1"], compare="no such rule")
     )
-    station.give(parcels(unknown), [sent(1, RIGHT, unknown)])
+    give(station, parcels(unknown), [sent(1, RIGHT, unknown)])
     error = collected(station, 1)[1]
     assert isinstance(error, InputError)
     assert "no such rule" in str(error)
@@ -106,15 +111,22 @@ def test_a_defect_comes_back_as_what_it_is(station: Station) -> None:
 
 def test_more_tasks_than_are_kept(station: Station) -> None:
     tasks = [msgspec.structs.replace(DOUBLE, task_id=f"t{number}") for number in range(KEPT + 10)]
-    station.give(parcels(*tasks), [sent(n, RIGHT, task) for n, task in enumerate(tasks)])
+    give(station, parcels(*tasks), [sent(n, RIGHT, task) for n, task in enumerate(tasks)])
     found = collected(station, len(tasks))
     assert {one.judgement.verdict.bucket for one in found.values()} == {Bucket.PASSED}
 
 
 def test_large_tasks_are_fetched(station: Station) -> None:
     task = msgspec.structs.replace(DOUBLE, task_id="large")
-    station.give({task.sha256: task}, [sent(1, RIGHT, task)])  # `fetch` makes bytes of it
+    give(station, {}, [sent(1, RIGHT, task)], **{task.sha256: task})  # `fetch` makes bytes of it
     assert collected(station, 1)[1].judgement.verdict.bucket is Bucket.PASSED
+
+
+def test_a_message_that_cannot_be_read_is_heard_of() -> None:
+    one = Station(Setup(sandbox=load_settings().sandbox), 1, fetch=pickle.dumps)
+    one.give(b"nonsense", {})
+    with pytest.raises(pickle.UnpicklingError):
+        one.collect(1)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ import pickle
 import socket
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
@@ -53,6 +53,7 @@ START_SECONDS = 120.0
 LONELY_SECONDS = 60.0
 """How long a run waits for a station when it has none."""
 LOOK_SECONDS = 0.05
+IDLE_SECONDS = 0.5
 MOST_STARTS = 3
 """How often a station is asked for that ends before it has judged anything."""
 
@@ -87,11 +88,17 @@ def open_cluster(
     return cluster
 
 
+def _look() -> None:
+    """Nothing has happened but that there is something new."""
+
+
 class _Open:
     """A station from this side."""
 
     def __init__(self, actor: Any, seat: Seat, batch_size: int, starts: int) -> None:
         self.actor = actor
+        self.give = actor.give.options(concurrency_group="give", num_returns=0)
+        self.collect = actor.collect.options(concurrency_group="collect")
         self.seat = seat
         self.place = Place(seat.workers, batch_size)
         self.starts = starts
@@ -130,7 +137,8 @@ class Cluster:
         self._over: Exception | None = None
         """Why nothing more can be judged."""
         self._lonely_since = time.monotonic()
-        self._events: SimpleQueue[Callable[[], None] | Work | None] = SimpleQueue()
+        self._new: deque[Work] = deque()
+        self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         for seat in seats:
             self._ask_for(seat)
         self._thread = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
@@ -181,7 +189,10 @@ class Cluster:
         with self._lock:
             if self._over is not None:
                 raise self._over
-            self._events.put(work)
+            self._new.append(work)
+            new, waiting = len(self._new), len(self._line)
+        if new + waiting == 1 or new % self._batch_size == 0:  # else it will be looked at anyway
+            self._events.put(_look)
         return work.future
 
     def _wait_for(self, future: Future[Any]) -> Any:
@@ -216,12 +227,7 @@ class Cluster:
             error = trouble
         with self._lock:
             self._over = error
-        with contextlib.suppress(Empty):
-            while True:
-                event = self._events.get_nowait()
-                if isinstance(event, Work):
-                    self._line.add(event)
-        left = self._line.drop_all()
+        left = [*self._line.drop_all(), *self._new]
         for one in list(self._stations):
             left += one.place.works.values()
             self._remove(one)
@@ -232,23 +238,24 @@ class Cluster:
 
     def _hear_all(self) -> bool:
         """Wait for something to happen, and take note of all that has; say whether to go on."""
-        with contextlib.suppress(Empty):
+        event: Callable[[], None] | None = _look
+        try:
             event = self._events.get(timeout=self._patience())
             while event is not None:
-                if isinstance(event, Work):
-                    self._line.add(event)
-                else:
-                    event()
+                event()
                 event = self._events.get_nowait()
-            return False
-        return True
+        except Empty:
+            pass
+        while self._new:
+            self._line.add(self._new.popleft())
+        return event is not None
 
-    def _patience(self) -> float | None:
+    def _patience(self) -> float:
         """Return how long the dispatcher may wait for something to happen."""
-        here = [one.place for one in self._stations if one.here]
-        if not here:
-            return 1.0
-        return LINGER if len(self._line) and any(place.is_idle for place in here) else None
+        if self._new:
+            return 0.0
+        idle = len(self._line) and any(one.here and one.place.is_idle for one in self._stations)
+        return LINGER if idle else IDLE_SECONDS
 
     def _feed(self) -> None:
         """Send what can be sent, and ask for what is owed."""
@@ -260,7 +267,7 @@ class Cluster:
                 self._send(one, batch)
             if one.place.works and not one.collecting:
                 one.collecting = True
-                self._call(one, "collect", self._collected, self._batch_size)
+                self._call(one, one.collect, self._collected, self._batch_size)
         if here:
             self._lonely_since = now
         elif now - self._lonely_since > LONELY_SECONDS and self._settled.is_set():
@@ -270,7 +277,7 @@ class Cluster:
             )
 
     def _send(self, one: _Open, batch: Sequence[Work]) -> None:
-        parcels = {}
+        parcels: dict[str, Any] = {}
         items = []
         for work in batch:
             asked = work.asked
@@ -278,10 +285,12 @@ class Cluster:
                 items.append(Item(work.number, asked))
                 continue
             sha256 = asked.task.sha256
-            parcels[sha256] = self._parcel(asked.task)
+            parcels[sha256] = parcels.get(sha256) or self._parcel(asked.task)
             sent = Sent(sha256, asked.program, asked.rules, asked.doubt)
             items.append(Item(work.number, sent))
-        self._call(one, "give", self._given, parcels, items)
+        small = {name: one for name, one in parcels.items() if isinstance(one, bytes)}
+        large = {name: one for name, one in parcels.items() if name not in small}
+        one.give.remote(pickle.dumps((small, items)), large)
 
     def _parcel(self, task: Task) -> Any:
         """Return a task as it is sent."""
@@ -295,11 +304,10 @@ class Cluster:
         return parcel
 
     def _call(
-        self, one: _Open, method: str, then: Callable[[_Open, Future[Any]], None], *args: Any
+        self, one: _Open, method: Any, then: Callable[[_Open, Future[Any]], None], *args: Any
     ) -> None:
         """Have a station do something; what came of it is an event."""
-        group = {} if method == "arrive" else {"concurrency_group": method}
-        future = getattr(one.actor, method).options(**group).remote(*args).future()
+        future = method.remote(*args).future()
         future.add_done_callback(
             lambda done: self._events.put(partial(self._hear, one, then, done))
         )
@@ -317,13 +325,10 @@ class Cluster:
         else:
             raise error
 
-    def _given(self, one: _Open, future: Future[Any]) -> None:
-        """Nothing is to be done: what was given is owed."""
-
     def _collected(self, one: _Open, future: Future[Any]) -> None:
         one.collecting = False
         one.starts = 0
-        for number, found in future.result():
+        for number, found in pickle.loads(future.result()):  # noqa: S301  a station's, which we run
             work = one.place.take(number)
             if isinstance(found, Exception):
                 work.future.set_exception(found)
@@ -338,7 +343,7 @@ class Cluster:
         )
         one = _Open(actor, seat, self._batch_size, starts)
         self._stations.append(one)
-        self._call(one, "arrive", self._arrived)
+        self._call(one, actor.arrive, self._arrived)
 
     def _arrived(self, one: _Open, future: Future[Any]) -> None:
         found: Arrived | ProctorError = future.result()

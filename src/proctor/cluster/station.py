@@ -9,11 +9,10 @@ import os
 import pickle
 import socket
 import sys
-import time
-from collections import OrderedDict
+import threading
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 import msgspec
@@ -81,6 +80,8 @@ class Item(NamedTuple):
 
 
 Found = Judged | Execution | Exception
+Message = tuple[Mapping[str, bytes], Sequence[Item]]
+"""Pickled tasks by their digests, and programs; Ray's own pickling of records takes much longer."""
 
 
 class Station:
@@ -96,7 +97,10 @@ class Station:
         self._fetch = fetch
         self._part = part
         self._tasks: OrderedDict[str, Task] = OrderedDict()
-        self._done: SimpleQueue[tuple[int, Found]] = SimpleQueue()
+        self._found: deque[tuple[int, Found]] = deque()
+        self._enough = threading.Event()
+        self._trouble: Exception | None = None
+        self._most = 1
         self._given = self._collected = 0
 
     def arrive(self) -> Arrived | ProctorError:
@@ -132,13 +136,19 @@ class Station:
         if len(allowed) == part.of:
             os.sched_setaffinity(0, allowed[part.first : part.first + self._workers])
 
-    def give(self, parcels: Mapping[str, Any], items: Sequence[Item]) -> None:
-        """Take programs, and their tasks."""
-        tasks = {sha256: self._task(sha256, parcel) for sha256, parcel in parcels.items()}
-        for item in items:
-            self._given += 1
-            asked = item.asked if isinstance(item.asked, Job) else item.asked.with_task(tasks)
-            self._pool.submit(self._do, item.number, asked)
+    def give(self, message: bytes, large: Mapping[str, Any]) -> None:
+        """Take a `Message`; tasks that are too large for it can be fetched."""
+        try:
+            small, items = pickle.loads(message)  # noqa: S301  our own, from a process of our own
+            parcels = {**small, **large}
+            tasks = {sha256: self._task(sha256, parcel) for sha256, parcel in parcels.items()}
+            for item in items:
+                self._given += 1
+                asked = item.asked if isinstance(item.asked, Job) else item.asked.with_task(tasks)
+                self._pool.submit(self._do, item.number, asked)
+        except Exception as error:  # noqa: BLE001  nobody waits here; who collects gets it
+            self._trouble = error
+            self._enough.set()
 
     def _do(self, number: int, asked: Question | Job) -> None:
         found: Found
@@ -150,7 +160,10 @@ class Station:
                 found = judged._replace(judgement=brief(judged.judgement))
         except Exception as error:  # noqa: BLE001  who asked gets it, as from a thread
             found = _sendable(error)
-        self._done.put((number, found))
+        self._found.append((number, found))
+        # who collects is not woken for every single one: that would cost as much as the message
+        if len(self._found) >= self._most or self._collected + len(self._found) >= self._given:
+            self._enough.set()
 
     def _task(self, sha256: str, parcel: Any) -> Task:
         task = self._tasks.pop(sha256, None)
@@ -162,18 +175,20 @@ class Station:
             self._tasks.popitem(last=False)
         return task
 
-    def collect(self, most: int) -> list[tuple[int, Found]]:
-        """Wait for judgements and return them, at once if no more are on the way."""
-        found = [self._done.get()]
-        self._collected += 1
-        until = time.monotonic() + LINGER
-        while len(found) < most and self._collected < self._given:
-            try:
-                found.append(self._done.get(timeout=max(0.0, until - time.monotonic())))
-            except Empty:
-                break
-            self._collected += 1
-        return found
+    def collect(self, most: int) -> bytes:
+        """Wait for judgements and return them, pickled: `most`, or all there are after a moment."""
+        self._most = most
+        while not self._found:
+            self._enough.wait(LINGER)
+            if self._trouble is not None:
+                raise self._trouble
+        if len(self._found) < most and self._collected + len(self._found) < self._given:
+            self._enough.clear()
+            self._enough.wait(LINGER)
+        self._enough.clear()
+        found = [self._found.popleft() for _ in range(min(most, len(self._found)))]
+        self._collected += len(found)
+        return pickle.dumps(found)
 
 
 def brief(judgement: Judgement) -> Judgement:
