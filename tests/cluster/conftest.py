@@ -57,7 +57,7 @@ class Machines:
         self._cluster.shutdown()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def machines() -> Iterator[Machines]:
     """Start a cluster of one machine."""
     ray = pytest.importorskip("ray", reason="ray is not installed")
