@@ -5,6 +5,7 @@ said and goes through extraction, `solution` is a program to be run exactly as w
 tools write (`proctor.convert`) is read, too. Fields we do not know are kept.
 """
 
+import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,18 @@ class Recorded:
         self._path = path
         self._solution_field = solution_field
         self.name = f"recorded:{spelt_out(path.name)}"
+
+    def stamp(self) -> str | None:
+        """Return what tells a file from any other, and from itself before it was changed."""
+        try:
+            facts = self._path.stat()
+        except (OSError, ValueError):
+            return None  # whoever reads it will say what is wrong with it
+        if not stat.S_ISREG(facts.st_mode):
+            return None  # what a folder holds may change without it
+        changed = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+        parts = (str(self._path.resolve()), facts.st_dev, facts.st_ino, *changed)
+        return repr((*parts, self._solution_field))
 
     def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
         """Yield every row with the id that the benchmark has for its task."""
