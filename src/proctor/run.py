@@ -18,6 +18,7 @@ from proctor.judge.doubt import References
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
+from proctor.sandbox.drop import Dropped, check
 from proctor.settings import default_workers
 from proctor.task import Benchmark, Task, TestProgram
 from proctor.verdict import Bucket, Failed, Outcome, Unscored
@@ -182,12 +183,17 @@ class Seen:
             known = receipt is not None and (receipt.task_sha256, receipt.program_sha256) == key
             return (receipt, False) if receipt is not None and known else (run(), True)
         if first is not None:
-            receipt = first.result()
+            try:
+                receipt = first.result()
+            except Dropped:
+                check()  # else it was who ran the same and has gone meanwhile
+                return self.once(key, run)
             # What failed on our side is worth another try.
             return (run(), True) if receipt.outcome is None else (receipt, False)
         try:
             mine.set_result(run())
         except BaseException as error:
+            self.wrote(key, None)  # another time it may go better
             mine.set_exception(error)
             raise
         return mine.result(), True

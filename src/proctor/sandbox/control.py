@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from proctor.errors import SandboxError
+from proctor.errors import GIVES_OUT, HostError, SandboxError
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
@@ -63,6 +63,8 @@ class Control:
                 beside = header[:-1] + b',"beside":true}\n'
                 socket.send_fds(self.connection, [beside], [*fds, file.fileno()])
         except OSError as error:
+            if error.errno in GIVES_OUT:  # the sandbox is there, but nothing can be sent to it
+                raise HostError(f"cannot send to a box: {error.strerror}") from error
             raise SandboxError(f"the sandbox is gone: {error}") from error
 
     def wait(self, seconds: float) -> bool:
