@@ -171,7 +171,7 @@ class Work:
         keys = [(one["task_id"], one["sample"]) for one in found]
         assert len(set(keys)) == len(keys)
         for key, one in zip(keys, found, strict=True):
-            assert one["outcome"] in (self.expected[key], None), one
+            assert one["outcome"] in (self.expected[key], None), (key, one["bucket"], one["detail"])
 
     def all_right(self) -> None:
         """See that all is there."""
