@@ -11,11 +11,12 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 
-from proctor.completion import Completion, Sampling
+from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, SandboxError
 from proctor.evaluation import Plan, evaluate, new_folder
 from proctor.journal import Key, read_journal
 from proctor.judge import Rules
+from proctor.lines import encode
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
 from proctor.receipt import Receipt
@@ -103,6 +104,40 @@ def test_a_finished_run_is_only_summed_up_again(sandbox: Sandbox, tmp_path: Path
     assert (tmp_path / RECEIPTS).read_bytes() == before
     assert again.pass_at_k == first.pass_at_k
     assert (tmp_path / REPORT).exists()
+
+
+def test_what_this_host_failed_at_is_tried_again(sandbox: Sandbox, tmp_path: Path) -> None:
+    """It stands among others; those are left as they are."""
+    evaluate(plan(), sandbox, tmp_path)
+    receipts = list(read_journal(tmp_path / RECEIPTS, Receipt))
+    changes = {"outcome": None, "bucket": Bucket.HARNESS, "score": None, "detail": "no box"}
+    for number in (1, 4):
+        receipts[number] = msgspec.structs.replace(receipts[number], **changes)
+    unfit = {**changes, "bucket": Bucket.BENCHMARK}
+    receipts[2] = msgspec.structs.replace(receipts[2], **unfit)
+    unanswered = {**changes, "stop": StopReason.ERROR}
+    receipts[3] = msgspec.structs.replace(receipts[3], **unanswered)
+    (tmp_path / RECEIPTS).write_bytes(b"".join(encode(one) + b"\n" for one in receipts))
+    seen: list[Receipt] = []
+    summary = evaluate(plan(), sandbox, tmp_path, watch=seen.append)
+    assert {one.task_id for one in seen} == {receipts[1].task_id, receipts[4].task_id}
+    kept = [one for number, one in enumerate(receipts) if number not in (1, 4)]
+    assert list(read_journal(tmp_path / RECEIPTS, Receipt))[:4] == kept
+    assert (summary.samples, summary.passed, summary.unscored) == (6, 4, 2)
+    assert sorted(os.listdir(tmp_path)) == [COMPLETIONS, MANIFEST, RECEIPTS, REPORT]
+
+
+def test_more_programs_than_are_held(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are in between, an identical one is not run again."""
+    monkeypatch.setattr("proctor.run.REMEMBERED", 2)
+    model = Recorded(jsonl("s.jsonl", rows(samples=3) * 2))
+    counted: Any = Counted(sandbox)
+    evaluate(plan(model, options=Options(workers=1)), counted, tmp_path / "run")
+    assert counted.candidates == 18
+    receipts = list(read_journal(tmp_path / "run" / RECEIPTS, Receipt))
+    assert [one.reused_from for one in receipts] == [None] * 18 + [0, 1, 2] * 6
 
 
 def test_a_run_is_resumed_wherever_it_was_torn(

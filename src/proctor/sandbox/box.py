@@ -25,7 +25,7 @@ from proctor.sandbox import (
     Usage,
     descriptors,
 )
-from proctor.sandbox.cgroup import Group, room
+from proctor.sandbox.cgroup import Group, Host, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
@@ -80,6 +80,7 @@ class Box:
         """
         self._place = place
         self._group: Group | None = None
+        self._host = Host()
         self._shared_bytes = 0  # files that stay from guest to guest
         try:
             self.version = self._begin(argv, bundle, environment)
@@ -221,6 +222,7 @@ class Box:
             limits,
             self.look,
             group=self._group,
+            told_after=self._told_after,
             outputs=ends.outputs,
             border=ends.border,
             stdin=None if ends.feed is None else (ends.feed, stdin or b""),
@@ -266,13 +268,15 @@ class Box:
 
     def _why(self, killed: Ending | None, answer: Answer) -> Ending | None:
         """Say why a guest has ended, unless by itself."""
-        if self._group is None:
-            return killed
-        if killed is not None or self.control.alarmed:
+        told = None
+        if self._group is not None and (killed is not None or self.control.alarmed):
             told = self._group.told()
-        else:
-            told = self._group.told_after(answer.header.get("ended"))
+        elif killed is None:
+            told = self._told_after(answer.header.get("ended"))
         return killed or told
+
+    def _told_after(self, code: int | None) -> Ending | None:
+        return (self._group or self._host).told_after(code)
 
     def write(self, path: str, content: bytes) -> None:
         """Put a file into the scratch folder."""
