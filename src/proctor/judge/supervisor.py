@@ -103,6 +103,16 @@ def gone(ending: Ending) -> Gone:
             raise HarnessError(reason)
 
 
+def counted(tests: Sequence[TestResult], execution: Execution) -> list[TestResult]:
+    """Return results; who wrote too much has failed, even if that came out after all answers."""
+    too_long = isinstance(execution.ending, OutputTooLong)
+    if not too_long or not tests or not all(test.passed for test in tests):
+        return [*tests]
+    last = tests[-1]
+    failed = gone(execution.ending).result(last.index)
+    return [*tests[:-1], msgspec.structs.replace(failed, group=last.group)]
+
+
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
