@@ -27,7 +27,7 @@ from proctor.sandbox import (
     TimedOut,
     Usage,
 )
-from proctor.sandbox.box import Exchanged
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame, Malformed, Reader, TooLarge, parse
