@@ -148,7 +148,8 @@ class Builder:
         with self._seats:
             first = compile_()
         outcome = outcome_of(toolchain, first)
-        if not _starved(outcome) and not KILLED.search(first.stderr):
+        killed = isinstance(first.ending, Exited) and KILLED.search(first.stderr)
+        if not _starved(outcome) and not killed:
             return outcome
         with self._alone():
             return outcome_of(toolchain, compile_())
