@@ -4,6 +4,7 @@ A packet is a JSON header, a newline, and raw bytes that belong to it. What does
 packet travels in a file whose descriptor is sent along.
 """
 
+import errno
 import json
 import os
 import select
@@ -87,6 +88,8 @@ class Control:
         header, _, blob = packet.partition(b"\n")
         answer = json.loads(header) if header else {}
         if answer.pop("beside", False):
+            if not fds:  # the system could give us no descriptor of it
+                raise HostError(f"cannot hear from a box: {os.strerror(errno.EMFILE)}")
             with os.fdopen(fds.pop(), "rb") as file:
                 blob = file.read()
         return Answer(answer, blob, fds)
