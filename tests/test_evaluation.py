@@ -161,6 +161,30 @@ def test_a_run_is_resumed_wherever_it_was_torn(
         )
 
 
+def test_a_long_file_is_not_read_from_its_beginning_again(
+    kernel: Sandbox, alone: Path, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost by that, also of what was written down and not graded."""
+    monkeypatch.setattr("proctor.survey.STEP", 4)
+    monkeypatch.setattr("proctor.survey.WORTH_KEEPING", 1)
+    model = Recorded(jsonl("s.jsonl", rows(samples=3)))
+    out = alone / "run"
+    evaluate(plan(model), kernel, out)
+    wanted = {
+        (one.task_id, one.sample): one.bucket for one in read_journal(out / RECEIPTS, Receipt)
+    }
+    receipts, completions = (out / RECEIPTS).read_bytes(), (out / COMPLETIONS).read_bytes()
+    for done, written in ((0, 18), (3, 9), (9, 10), (17, 17), (18, 18)):
+        (out / RECEIPTS).write_bytes(b"".join(receipts.splitlines(keepends=True)[:done]))
+        (out / COMPLETIONS).write_bytes(b"".join(completions.splitlines(keepends=True)[:written]))
+        assert evaluate(plan(model), kernel, out).complete
+        found = {
+            (one.task_id, one.sample): one.bucket for one in read_journal(out / RECEIPTS, Receipt)
+        }
+        assert found == wanted
+        assert (out / COMPLETIONS).read_bytes() == completions
+
+
 def test_another_samples_file_of_the_same_name_is_another_run(
     sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
 ) -> None:

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ import msgspec
 
 from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, SandboxError, boundary
-from proctor.journal import Key, Samples, read_journal, read_places
+from proctor.journal import Samples, read_journal, read_places
 from proctor.lines import encode
 from proctor.models import Given
 from proctor.models.generated import Generated
@@ -26,7 +26,7 @@ from proctor.run import Grader, Options, Written, grade_all
 from proctor.sandbox import Limits, Sandbox
 from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
-from proctor.survey import forget, survey
+from proctor.survey import Copied, Mark, forget, survey
 from proctor.task import Benchmark
 from proctor.verdict import Bucket, Unscored
 
@@ -123,6 +123,7 @@ class _Survey(NamedTuple):
     counts: Counter[str]
     """How many samples each task has."""
     completions_sha256: str | None = None
+    marks: Sequence[Mark] = ()
     prompts_sha256: str | None = None
 
     @property
@@ -156,7 +157,7 @@ def _survey(plan: Plan) -> _Survey:
             f"--partial scores the others"
         )
     check_ks(plan.ks, counts.values())
-    return _Survey(counts, completions_sha256=found.sha256)
+    return _Survey(counts, completions_sha256=found.sha256, marks=found.marks)
 
 
 def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
@@ -232,12 +233,17 @@ def _remaining(
 def _given(
     plan: Plan, model: Given, directory: RunDirectory, survey: _Survey, done: Samples
 ) -> Iterator[Completion]:
-    written = Samples(read_journal(directory.path / COMPLETIONS, Key, survey.has))
-    digest = hashlib.sha256()
-    for completion in model.complete(plan.benchmark, plan.sampling):
+    path = directory.path / COMPLETIONS
+    copied = Copied(path, survey.has, survey.marks, done)
+    passed = copied.passed if copied.undone else 0
+    for completion in islice(read_journal(path, Completion, survey.has), passed):
+        if (completion.task_id, completion.sample) not in done:
+            yield completion
+    digest = copied.digest
+    for completion in copied.rest(model, plan.benchmark, plan.sampling):
         digest.update(encode(completion) + b"\n")
         key = (completion.task_id, completion.sample)
-        if key not in written:
+        if key not in copied.samples:
             directory.completions.append(completion)
         if key not in done:
             yield completion

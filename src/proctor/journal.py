@@ -232,12 +232,16 @@ class Samples:
 
     def add(self, task_id: str, sample: int) -> bool:
         """Put one in; say whether it is new."""
-        marks = self._marks.setdefault(task_id, bytearray())
-        marks.extend(bytes(max(0, sample + 1 - len(marks))))
-        new = not marks[sample]
-        self._count += new
+        marks = self._marks.get(task_id)
+        if marks is None:
+            marks = self._marks[task_id] = bytearray()
+        if sample >= len(marks):
+            marks.extend(bytes(sample + 1 - len(marks)))
+        elif marks[sample]:
+            return False
         marks[sample] = 1
-        return new
+        self._count += 1
+        return True
 
     def __contains__(self, key: tuple[str, int]) -> bool:
         task_id, sample = key
