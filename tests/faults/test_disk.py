@@ -78,8 +78,11 @@ def is_full(work, disks: Disks, options: str, files: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "files"),
-    [("size=100k", "completions.jsonl"), ("size=64m,nr_inodes=3", "completions.jsonl receipts.jsonl")],
-)  # fmt: skip
+    [
+        ("size=100k", "completions.jsonl"),
+        pytest.param("size=64m,nr_inodes=3", "receipts.jsonl", marks=pytest.mark.slow),
+    ],
+)
 def test_a_full_disk(work, disks: Disks, options: str, files: str) -> None:
     is_full(work, disks, options, files)
 
@@ -127,6 +130,7 @@ def test_no_room_for_temporary_files(work, disks: Disks, scratch: Path) -> None:
     assert not os.listdir(disks.see(scratch))
 
 
+@pytest.mark.slow
 def test_a_home_that_is_full_only_makes_it_slower(work, disks: Disks) -> None:
     """What is kept there is kept to be faster."""
     disks.mount("home", "size=4k,nr_inodes=1")

@@ -32,7 +32,7 @@ def with_limit(work, option: str, most: int) -> None:
     comes_through_or_says_so(work, ended)
 
 
-@pytest.mark.parametrize("most", [10, 20, 28])
+@pytest.mark.parametrize("most", [20])
 def test_few_descriptors(work, most: int) -> None:
     work.write(4, 2)
     with_limit(work, "-n", most)
@@ -62,7 +62,7 @@ def test_no_more_descriptors(work) -> None:
     comes_through_or_says_so(work, work.end(process))
 
 
-@pytest.mark.parametrize("more_kib", [64, 4096])
+@pytest.mark.parametrize("more_kib", [4096, pytest.param(64, marks=pytest.mark.slow)])
 def test_no_more_memory(work, more_kib: int) -> None:
     work.write(seconds=0.05)
     process = work.start()

@@ -51,7 +51,10 @@ def kill_parts(work, chance: random.Random, kills: int, depth: int) -> None:
     work.goes_on()
 
 
-@pytest.mark.parametrize(("tier", "depth"), [("kernel", 2), ("contained", 1)])
+@pytest.mark.parametrize(
+    ("tier", "depth"),
+    [("kernel", 2), pytest.param("contained", 1, marks=pytest.mark.slow)],
+)
 def test_keepers_are_killed(work, chance: random.Random, tier: str, depth: int) -> None:
     if tier not in working_tiers():
         pytest.skip(f"the {tier} tier does not work here")

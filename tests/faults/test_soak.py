@@ -105,6 +105,7 @@ def go_through(
     return met
 
 
+@pytest.mark.slow
 def test_a_few_troubles(work, chance: random.Random, orphans: Callable[[], set[int]]) -> None:
     work.write(12, 8, seconds=0.03)
     assert go_through(work, chance, orphans, lambda rounds: rounds >= 4).total() == 4
