@@ -374,6 +374,29 @@ def test_tasks_that_nothing_can_be_judged_by(sandbox: Sandbox, tmp_path: Path) -
     assert summary.unfit["t1"].startswith("canonical_solution fails the task's own tests (wrong_")
 
 
+def test_who_stops_now_does_not_wait(
+    kernel: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    """Also when a receipt is being written just then, not only while one is waited for."""
+    slow = "import time\ntime.sleep(2.5)"
+    rows = [
+        {"task_id": "t0", "solution": "def f(x): return 0"},
+        {"task_id": "t1", "solution": slow},
+    ]
+    model = Recorded(jsonl("s.jsonl", rows))
+
+    def stop_now(receipt: Receipt) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(plan(model, partial=True), kernel, tmp_path / "run", watch=stop_now)
+    left = [one for one in threading.enumerate() if one.name.startswith("grader")]
+    assert left, "somebody still waits for the slow one, but not we"
+    assert keys(tmp_path / "run") == [("t0", 0)]
+    for one in left:
+        one.join()
+
+
 def test_a_stop_that_comes_too_late_is_a_finished_run(sandbox: Sandbox, tmp_path: Path) -> None:
     stop = threading.Event()
     benchmark = Benchmark(name="one", tasks=TASKS[:1])
