@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Literal, NamedTuple
@@ -16,16 +16,19 @@ from proctor.extraction import Extraction, NoCode, extract
 from proctor.judge import Judgement, Rules
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
+from proctor.sandbox.drop import Dropped, check
 from proctor.settings import default_workers
 from proctor.task import Benchmark, Task
-from proctor.verdict import Bucket, Failed, Unscored, Verdict
+from proctor.verdict import Bucket, Failed, Outcome, Unscored, Verdict
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]
 Key = tuple[str, str]
+Recall = Callable[[int], Receipt | None]
+"""Returns the receipt that was written down at a place, if it can still be read."""
 
 REMEMBERED = 10_000
-"""How many programs' receipts are kept for identical ones to come."""
+"""How many programs' receipts are kept for identical ones to come, if nobody writes them down."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +41,19 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     rules: Rules = Rules()
     doubt: bool = False
     """Whether a failure counts only if the task's own reference solution does not fail, too."""
+
+
+class Written(msgspec.Struct, frozen=True):
+    """The few fields of a receipt that tell what it says of other samples."""
+
+    task_id: str
+    sample: int
+    outcome: Outcome | None
+    bucket: Bucket
+    program_sha256: str | None
+    task_sha256: str
+    reused_from: int | None = None
+    stop: StopReason = StopReason.STOP
 
 
 class Draft(NamedTuple):
@@ -56,10 +72,11 @@ class Draft(NamedTuple):
 class Grader:
     """Grades samples; safe for use by several threads."""
 
-    def __init__(self, walls: Walls, options: Options) -> None:
+    def __init__(self, walls: Walls, options: Options, recall: Recall | None = None) -> None:
+        """If somebody writes receipts down and says where (`wrote`), they are asked for there."""
         self.options = options
         self.engine: Engine = engine_of(walls, options.workers)
-        self.seen = Seen()
+        self.seen = Seen(recall)
         self._enforcement = walls.enforcement()
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
@@ -94,10 +111,12 @@ class Grader:
         task, program = draft.question.task, draft.question.program
         return self._receipt(task, draft.completion, draft.extraction, program, judged)
 
-    def remember(self, receipt: Receipt) -> None:
-        """Learn what an earlier part of the run found out."""
-        if receipt.program_sha256 is not None and receipt.reused_from is None:
-            self.seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
+    def wrote(self, receipt: Receipt | Written, place: int) -> None:
+        """Learn where a receipt of the run is written down."""
+        program = receipt.program_sha256
+        if self.options.reuse and program is not None and receipt.reused_from is None:
+            is_known = receipt.outcome is not None
+            self.seen.wrote((receipt.task_sha256, program), place if is_known else None)
 
     def _unanswered(self, task: Task, completion: Completion) -> Receipt:
         """Say that there is nothing to judge: that is no wrong answer."""
@@ -169,25 +188,41 @@ def program_of(
 
 
 class Seen:
-    """Receipts of programs, so that identical ones of one task are run once."""
+    """Receipts of programs, so that identical ones of one task are run once.
 
-    def __init__(self) -> None:
+    Of a receipt that is written down only the place is kept: a run may have any number of programs.
+    Where nobody writes them down, so many of the last ones are held.
+    """
+
+    def __init__(self, recall: Recall | None = None) -> None:
+        self._recall = recall or (lambda _: None)
         self._receipts: OrderedDict[Key, Future[Receipt]] = OrderedDict()
+        self._places: dict[int, int] = {}
+        """Of programs by the hash of their key; the receipt itself says whose it is."""
         self._lock = threading.Lock()
 
     def once(self, key: Key, run: Callable[[], Receipt]) -> tuple[Receipt, bool]:
         """Return the receipt of the first sample with this program, and whether it was run now."""
         with self._lock:
+            place = self._places.get(hash(key))
             first = self._receipts.get(key)
-            if first is None:
+            if place is None and first is None:
                 mine = self._promise(key)
+        if place is not None:
+            known = self._recalled(key, place)
+            return (known, False) if known is not None else (run(), True)
         if first is not None:
-            receipt = first.result()
+            try:
+                receipt = first.result()
+            except Dropped:
+                check()  # else it was who ran the same and has gone meanwhile
+                return self.once(key, run)
             # What failed on our side is worth another try.
             return (run(), True) if receipt.outcome is None else (receipt, False)
         try:
             mine.set_result(run())
         except BaseException as error:
+            self.wrote(key, None)  # another time it may go better
             mine.set_exception(error)
             raise
         return mine.result(), True
@@ -195,15 +230,30 @@ class Seen:
     def known(self, key: Key) -> Receipt | None:
         """Return the receipt of a sample with this program, if one was scored."""
         with self._lock:
+            place = self._places.get(hash(key))
             first = self._receipts.get(key)
+        if place is not None:
+            return self._recalled(key, place)
         if first is None or not first.done() or first.exception() is not None:
             return None
         return None if first.result().outcome is None else first.result()
 
+    def _recalled(self, key: Key, place: int) -> Receipt | None:
+        receipt = self._recall(place)
+        mine = receipt is not None and (receipt.task_sha256, receipt.program_sha256) == key
+        return receipt if mine else None
+
     def remember(self, key: Key, receipt: Receipt) -> None:
-        """Take a receipt as that of the first sample with its program."""
+        """Hold a receipt as that of the first sample with its program, until it is written down."""
         with self._lock:
             self._promise(key).set_result(receipt)
+
+    def wrote(self, key: Key, place: int | None) -> None:
+        """Learn where the receipt of a program is; None if it says nothing about another sample."""
+        with self._lock:
+            self._receipts.pop(key, None)
+            if place is not None:
+                self._places[hash(key)] = place
 
     def _promise(self, key: Key) -> Future[Receipt]:
         future = self._receipts[key] = Future[Receipt]()
@@ -217,7 +267,7 @@ def grade_all(
     benchmark: Benchmark,
     completions: Iterable[Completion | None],
     stop: threading.Event | None = None,
-) -> Iterator[Receipt]:
+) -> Generator[Receipt, None, None]:
     """Grade a stream of completions by the grader's engine and yield receipts as they come.
 
     None in the stream says that there is no completion at the moment, but that there may be more.

@@ -23,7 +23,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from proctor.program import Program
-    from proctor.sandbox.box import Exchanged
+    from proctor.sandbox.exchange import Exchanged
     from proctor.sandbox.foreign import Foreign
     from proctor.sandbox.guest import Guest
     from proctor.sandbox.job import Job

@@ -1,35 +1,32 @@
 """A box seen from outside: a keeper process, and the orders that are sent to it."""
 
 import contextlib
+import errno
 import json
 import os
 import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.errors import SandboxError, boundary
+from proctor.errors import GIVES_OUT, HostError, SandboxError, boundary
 from proctor.program import Program
 from proctor.sandbox import (
     Ending,
-    Execution,
     Limits,
-    OutOfMemory,
-    OutputTooLong,
-    SandboxFailed,
-    Usage,
     descriptors,
 )
-from proctor.sandbox.cgroup import Group, room
+from proctor.sandbox.cgroup import Group, Host, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
-from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
-from proctor.sandbox.inside.frames import MAX_TOTAL
+from proctor.sandbox.ends import Ends
+from proctor.sandbox.exchange import Exchanged, exchanged, order_for
+from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
+from proctor.sandbox.inside.program import wrap
 from proctor.sandbox.scratch import occupied
 
 if TYPE_CHECKING:
@@ -54,13 +51,6 @@ ENVIRONMENT = {
 """All that a guest's environment holds: nothing of the user's."""
 
 
-class Exchanged(NamedTuple):
-    """What became of a guest whose requests were all sent at once."""
-
-    answers: bytes
-    execution: Execution
-
-
 class Box:
     """One keeper and at most one guest at a time; not safe for use by several threads at once."""
 
@@ -78,6 +68,7 @@ class Box:
         """
         self._place = place
         self._group: Group | None = None
+        self._host = Host()
         self._shared_bytes = 0  # files that stay from guest to guest
         try:
             self.version = self._begin(argv, bundle, environment)
@@ -132,11 +123,17 @@ class Box:
                 )
         except OSError as error:
             self.control.connection.close()
-            raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
+            what = f"cannot start {argv[0]}: {error.strerror}"
+            if error.errno in GIVES_OUT or error.errno == errno.EAGAIN:  # no process more
+                raise HostError(what) from error
+            raise SandboxError(what) from error
 
     def find_keeper(self, outside: int | None = None) -> None:
         """Learn which process the keeper is, if another one only stays outside of it."""
-        self.keeper = children(outside or self._process.pid)[0]
+        try:
+            self.keeper = children(outside or self._process.pid)[0]
+        except (OSError, IndexError):
+            raise SandboxError("the keeper of the box is gone") from None
         self._others = 1
 
     def bound(self, group: Group, shared_bytes: int) -> None:
@@ -155,8 +152,8 @@ class Box:
         """Run where the calling thread may run."""
         allowed = processors()
         if allowed != self.processors:
-            # where it is not ours to say, it runs where it ran before
-            with contextlib.suppress(PermissionError):
+            # where it is not ours to say, it runs where it ran before; one that is gone is missed
+            with contextlib.suppress(PermissionError, ProcessLookupError):
                 os.sched_setaffinity(self.keeper, allowed)
             self.processors = allowed
 
@@ -190,56 +187,41 @@ class Box:
         `how` is for programs of other languages than Python: see `foreign.py`. It finds the
         descriptors that are `beside` behind its own.
         """
-        source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
-        # whatever is a guest's own is sent as bytes, which the keeper wipes
-        words = json.dumps(program.args).encode() if program is not None and program.args else b""
-        self._make_room(limits, len(source) + len(code))
-        reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
-        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
-        if stdin is not None:  # else it is a device, whose mode is not ours to change
-            for fd, mode in ((feed[0], 0o444), (writing[0], 0o222), (writing[1], 0o222)):
-                os.fchmod(fd, mode)  # so that a guest, who is another user, can open /dev/stdin
-        ours, theirs = descriptors.socketpair() if program is None else (None, None)
-        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()]), *beside]
+        own = parcel(program, code)
+        self._make_room(limits, len(own))
         order: dict[str, Any] = {
             "role": role,
-            "args_bytes": len(words),
-            "code_bytes": len(code),
             "limits": msgspec.to_builtins(limits),
         }
         if how is not None:
             order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
-        try:
-            self.control.order(given, source + code + words, do="start", **order)
+        with Ends(border=program is None, fed=stdin is not None) as ends:
+            self.control.order([*ends.given, *beside], own, do="start", **order)
             answer = self._answer()
-        finally:
-            for fd in (feed[0], *writing):
-                os.close(fd)
-            if theirs is not None:
-                theirs.close()
-        if "started" not in answer.header:
-            for fd in (*reading, *([] if feed[1] is None else [feed[1]])):
-                os.close(fd)
-            why = answer.header.get("refused", "no answer")
-            raise SandboxError(f"no guest could be started: {why}")
+            if "started" not in answer.header:
+                why = answer.header.get("refused", "no answer")
+                raise SandboxError(f"no guest could be started: {why}")
         return Guest(
             self.control,
             limits,
             self.look,
             group=self._group,
-            outputs=(reading[0], reading[1]),
-            border=ours,
-            stdin=None if feed[1] is None else (feed[1], stdin or b""),
+            told_after=self._told_after,
+            outputs=ends.outputs,
+            border=ends.border,
+            stdin=None if ends.feed is None else (ends.feed, stdin or b""),
             gentle=gentle,
             finally_=finally_,
         )
 
-    def exchange(self, requests: bytes, limits: Limits, role: str = "candidate") -> Exchanged:
+    def exchange(
+        self, requests: bytes, limits: Limits, role: str = "candidate", *, wipe: bool = False
+    ) -> Exchanged:
         """Have a fresh guest answer requests that are all known, under one clock."""
         self._make_room(limits, len(requests))
         clock = Stopwatch(limits, self.look)
         clock.start()
-        self.control.send(_exchange_header(role, limits), blob=requests)
+        self.control.send(order_for(role, limits, wipe=wipe), blob=requests)
         killed: Ending | None = None
         answer = GONE
         while not self._answered(clock, killed):
@@ -253,7 +235,7 @@ class Box:
         clock.stop()
         if killed is DROPPED:
             raise Dropped
-        return _exchanged(answer, self._why(killed, answer), limits, clock)
+        return exchanged(answer, self._why(killed, answer), limits, clock)
 
     def _answered(self, clock: Stopwatch, killed: Ending | None) -> bool:
         """Wait for an answer, as long as one may."""
@@ -272,13 +254,15 @@ class Box:
 
     def _why(self, killed: Ending | None, answer: Answer) -> Ending | None:
         """Say why a guest has ended, unless by itself."""
-        if self._group is None:
-            return killed
-        if killed is not None or self.control.alarmed:
+        told = None
+        if self._group is not None and (killed is not None or self.control.alarmed):
             told = self._group.told()
-        else:
-            told = self._group.told_after(answer.header.get("ended"))
+        elif killed is None:
+            told = self._told_after(answer.header.get("ended"))
         return killed or told
+
+    def _told_after(self, code: int | None) -> Ending | None:
+        return (self._group or self._host).told_after(code)
 
     def write(self, path: str, content: bytes) -> None:
         """Put a file into the scratch folder."""
@@ -339,6 +323,14 @@ def _reason(said: Sequence[str]) -> str:
     return said[-1] if said[0].startswith("Traceback") else said[0]
 
 
+def parcel(program: Program | None, code: bytes = b"", stdin: bytes = b"") -> bytes:
+    """Return what is a guest's own: it is sent as bytes, which the keeper wipes."""
+    if program is None:
+        return wrap(b"", code)
+    words = json.dumps(program.args).encode() if program.args else b""
+    return wrap(program.source.encode("utf-8", "surrogatepass"), code, words, stdin)
+
+
 def processors() -> set[int]:
     """Return where this thread may run; a process that it starts may run there, too."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
@@ -351,44 +343,3 @@ def _file(content: bytes = b"") -> IO[bytes]:
         file.write(content)
         file.seek(0)
         return file
-
-
-@lru_cache(maxsize=64)
-def _exchange_header(role: str, limits: Limits) -> bytes:
-    order = {"do": "exchange", "role": role, "limits": limits, "answer_bytes": MAX_TOTAL}
-    return msgspec.json.encode(order)
-
-
-def _exchanged(
-    answer: Answer, killed: Ending | None, limits: Limits, clock: Stopwatch
-) -> Exchanged:
-    """Make sense of what the keeper says of an exchange."""
-    header, blob = answer.header, answer.blob
-    ending: Ending
-    if "ended" not in header:
-        failed = SandboxFailed(header.get("refused", "the keeper of the box is gone"))
-        ending = killed if isinstance(killed, OutOfMemory) else failed
-        return Exchanged(b"", Execution(ending=ending))
-    first, second, _ = header["sizes"]
-    answers = blob[:first]
-    if not answers.startswith(b"R"):
-        why = answers.removeprefix(b"F").decode("utf-8", "replace")
-        ending = SandboxFailed(why or "died while being set up")
-    elif header["too_long"]:
-        ending = OutputTooLong()
-    else:
-        ending = killed or by_itself(header["ended"], header["cpu_seconds"], limits)
-    usage = Usage(
-        cpu_seconds=header["cpu_seconds"],
-        wall_seconds=clock.passed,
-        memory_bytes=header["memory_bytes"],
-    )
-    return Exchanged(
-        answers[1:],
-        Execution(
-            ending=ending,
-            stdout=blob[first : first + second],
-            stderr=blob[first + second :],
-            usage=usage,
-        ),
-    )
