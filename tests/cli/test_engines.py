@@ -58,6 +58,7 @@ def test_ray_is_an_extra(command: list[str], tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_cluster_for_one_command(proctor: Proctor, alone: Path) -> None:
     pytest.importorskip("ray", reason="ray is not installed")
     local = json.loads(proctor(*SCORE, "--json", "--out", "local").out)

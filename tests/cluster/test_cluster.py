@@ -68,6 +68,35 @@ def asked(source: str = RIGHT) -> Question:
     return Question(task=DOUBLE, program=Program(source=source))
 
 
+def test_grading_inside_ray_actors(machines: Any) -> None:
+    import ray
+
+    class Actor:
+        def scores(self, texts: list[str]) -> list[Any]:
+            return [one.score for one in proctor.grade_many((DOUBLE, text) for text in texts)]
+
+    class Asynchronous:
+        async def scores(self, texts: list[str]) -> list[Any]:
+            return [one.score async for one in proctor.grade_many((DOUBLE, text) for text in texts)]
+
+    actors = [ray.remote(num_cpus=0)(kind).remote() for kind in (Actor, Asynchronous)]
+    scores = ray.get([actor.scores.remote([RIGHT, "def ("]) for actor in actors], timeout=120)
+    for actor in actors:
+        ray.kill(actor)
+    assert scores == [[1.0, 0.0]] * 2
+
+
+def test_the_command_line(machines: Any, proctor: Callable[..., Any]) -> None:
+    run = ("run", "basics", "--model", "reference", "--samples", 3, "--json")
+    local = msgspec.json.decode(proctor(*run, "--out", "local").out)
+    ran = proctor(*run, "--out", "ray", "--engine", "ray", "--batch-size", 3)
+    assert (ran.status, ran.err) == (0, "")
+    there = msgspec.json.decode(ran.out)
+    for name in ("run_dir", "seconds"):
+        del local[name], there[name]
+    assert there == local
+
+
 def test_one_machine_three_machines_and_one_that_is_lost(
     machines: Any, samples: Samples, facts: Facts, here: Any, tmp_path: Path
 ) -> None:
@@ -176,24 +205,6 @@ def test_as_a_library_inside_a_ray_program(machines: Any, alone: Path) -> None:
     assert (summary.samples, summary.passed, summary.degraded) == (1, 1, False)
     with pytest.raises(InputError, match="it needs engine='ray'"):
         proctor.evaluate("tasks.jsonl", address="auto")
-
-
-def test_grading_inside_ray_actors(machines: Any) -> None:
-    import ray
-
-    class Actor:
-        def scores(self, texts: list[str]) -> list[Any]:
-            return [one.score for one in proctor.grade_many((DOUBLE, text) for text in texts)]
-
-    class Asynchronous:
-        async def scores(self, texts: list[str]) -> list[Any]:
-            return [one.score async for one in proctor.grade_many((DOUBLE, text) for text in texts)]
-
-    actors = [ray.remote(num_cpus=0)(kind).remote() for kind in (Actor, Asynchronous)]
-    scores = ray.get([actor.scores.remote([RIGHT, "def ("]) for actor in actors], timeout=120)
-    for actor in actors:
-        ray.kill(actor)
-    assert scores == [[1.0, 0.0]] * 2
 
 
 def test_what_cannot_be_had(machines: Any) -> None:
