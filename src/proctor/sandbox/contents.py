@@ -31,6 +31,7 @@ MODULES = (
         "nest",
         "below",
         "program",
+        "players",
         "roles",
     ),
     *("keeper", "linux"),

@@ -32,7 +32,8 @@ from typing import Any
 
 from .below import open_below
 from .nest import Nest, Ward
-from .roles import SetUp, player
+from .players import player
+from .roles import SetUp
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16

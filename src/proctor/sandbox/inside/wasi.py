@@ -1,0 +1,72 @@
+"""The first thing that a guest of the wasm tier does: find its modules, then play its role.
+
+There is no keeper to fork it from: every guest is a Python of its own, to which all of this is
+given as bytes. Until `R` is written to the stages, what goes wrong is ours.
+"""
+
+import marshal
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+SCRATCH = "/tmp"
+
+
+def begin(
+    modules: Sequence[tuple[str, bytes]],
+    role: str,
+    order: dict[str, Any],
+    blob: bytes,
+    fds: tuple[int, int],
+) -> None:
+    """Play a role; `fds` are the border and the stages."""
+    border, stages = fds
+    if role == "bundle":
+        _bundle(marshal.loads(blob), border, stages)  # noqa: S302  our own files
+    try:
+        _unpack(modules)
+        os.chdir(SCRATCH)
+        import site  # noqa: PLC0415  what an interpreter that starts without it lacks
+
+        site.setquit()
+        site.sethelper()
+        site.setcopyright()
+    except BaseException as error:
+        os.write(stages, f"F{type(error).__name__}: {error}".encode())
+        os._exit(120)
+    if role in ("program", "compile"):
+        from inside.program import run_program  # type: ignore[import-not-found]  # noqa: PLC0415
+
+        run_program(lambda: os.write(stages, b"R"), stages, {**order, "role": role}, blob)
+    from inside.frames import Script, Wire  # type: ignore[import-not-found]  # noqa: PLC0415
+    from inside.players import perform, player  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    os.write(stages, b"R")
+    os.close(stages)
+    perform(player(role), Script(blob, border) if order["scripted"] else Wire(border))
+
+
+def _bundle(sources: Sequence[tuple[str, str]], border: int, stages: int) -> NoReturn:
+    """Say what modules are when this very Python has compiled them, as text."""
+    lines = [
+        f"{name} {marshal.dumps(compile(source, f'<inside {name}>', 'exec', 0, True)).hex()}\n"
+        for name, source in sources
+    ]
+    left = memoryview("".join(lines).encode())
+    while left:
+        left = left[os.write(border, left) :]
+    os.write(stages, b"R")
+    os._exit(0)
+
+
+def _unpack(modules: Sequence[tuple[str, bytes]]) -> None:
+    """Make modules of a package `inside`, each behind those that it imports."""
+    module_type = type(sys)
+    package = sys.modules["inside"] = module_type("inside")
+    package.__path__ = []
+    for name, code in modules:
+        module = sys.modules[f"inside.{name}"] = module_type(f"inside.{name}")
+        module.__package__ = "inside"
+        setattr(package, name, module)
+        exec(marshal.loads(code), module.__dict__)  # noqa: S302  compiled by this Python before

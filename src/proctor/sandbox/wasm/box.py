@@ -1,0 +1,431 @@
+"""A worker of the wasm tier seen from outside, and the guests that live in it.
+
+Two pipes lead to the worker (see `worker.py`); a thread reads what comes out of it. A guest that
+has to end is told so, and if it does not heed that at once, because it sleeps in the host, its
+worker is killed and another one takes its place. All that is asked of the host is processes, pipes,
+threads and folders, so that it works where boxes of other tiers do not.
+"""
+
+import contextlib
+import json
+import marshal
+import os
+import queue
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from proctor.errors import SandboxError, boundary
+from proctor.program import Program
+from proctor.sandbox import (
+    Ending,
+    Execution,
+    Exited,
+    Limits,
+    OutputTooLong,
+    SandboxFailed,
+    Usage,
+    descriptors,
+)
+from proctor.sandbox.box import ENVIRONMENT, MAX_FILE_BYTES, Exchanged, processors
+from proctor.sandbox.clock import Load, Stopwatch, load_of
+from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
+from proctor.sandbox.guest import GuestEnded, by_itself, over_limit
+from proctor.sandbox.inside.below import open_below
+from proctor.sandbox.inside.frames import MAX_TOTAL, Frame, Reader, TooLarge
+from proctor.sandbox.inside.remains import empty
+from proctor.sandbox.scratch import occupied
+from proctor.sandbox.wasm.place import Scratch
+
+HEADER = struct.Struct("<cI")
+START_SECONDS = 60.0
+KILL_SECONDS = 0.5
+"""How long a guest may take to heed that it has to end, before its worker is killed."""
+MAX_SAID = 1 << 16
+GUESTS = {
+    **{name: value for name, value in ENVIRONMENT.items() if "THREADS" not in name},
+    "HOME": "/tmp",  # noqa: S108  the guest's own
+    "TMPDIR": "/tmp",  # noqa: S108
+}
+del GUESTS["PATH"], GUESTS["LD_BIND_NOW"]
+MARSHAL = 4
+"""A format that every Python reads, whatever its version."""
+
+
+class Furniture(NamedTuple):
+    """What a worker is started with, and what its guests find."""
+
+    command: Sequence[str]
+    """The scratch folder is put behind it."""
+    library: str
+    """Folder of the standard library, nothing if the module carries it."""
+    environment: Mapping[str, str]
+    modules: Mapping[str, Any]
+    """Role → the modules that it needs, each as the guests' Python compiled it."""
+    first: str | bytes
+    """What a guest does first."""
+
+
+class WasmBox:
+    """One worker and at most one guest at a time; not safe for several threads at once."""
+
+    def __init__(self, furniture: Furniture) -> None:
+        """Start a worker."""
+        self._furniture = furniture
+        self._scratch = Scratch()
+        self._said: queue.SimpleQueue[tuple[bytes, bytes]] = queue.SimpleQueue()
+        self.processors = processors()
+        try:
+            self._begin()
+        except BaseException:
+            self._scratch.remove()
+            raise
+        self.keeper = self._process.pid
+
+    def _begin(self) -> None:
+        inward, outward = descriptors.pipe(), descriptors.pipe()
+        self._to, self._from = inward[1], outward[0]
+        command = [*self._furniture.command, self._scratch.folder, self._furniture.library]
+        with _nameless() as errors:
+            try:
+                with descriptors.no_forks():
+                    self._process = subprocess.Popen(
+                        command,
+                        stdin=inward[0],
+                        stdout=outward[1],
+                        stderr=errors,
+                        env=dict(self._furniture.environment),
+                        pass_fds=self._scratch.held,
+                        start_new_session=True,
+                    )
+            except OSError as error:
+                os.close(self._to)
+                os.close(self._from)
+                raise SandboxError(f"cannot start {command[0]}: {error.strerror}") from error
+            finally:
+                os.close(inward[0])
+                os.close(outward[1])
+            self._thread = threading.Thread(target=self._listen, daemon=True)
+            self._thread.start()
+            if self.hear(START_SECONDS)[0] == b"H":
+                self._scratch.hand_over()
+                return
+            self._end()
+            errors.seek(0)
+            said = errors.read(MAX_SAID).decode("utf-8", "replace").strip().splitlines()
+            raise SandboxError(
+                f"the worker does not start: {said[-1] if said else 'no reason given'}"
+            )
+
+    def _listen(self) -> None:
+        """Take what the worker says, until it is no more."""
+        while (header := self._take(HEADER.size)) is not None:
+            kind, length = HEADER.unpack(header)
+            payload = self._take(length)
+            if payload is None:
+                break
+            self._said.put((kind, payload))
+        self._said.put(GONE)
+
+    def _take(self, length: int) -> bytes | None:
+        parts = bytearray()
+        while len(parts) < length:
+            part = os.read(self._from, length - len(parts))
+            if not part:
+                return None
+            parts += part
+        return bytes(parts)
+
+    def hear(self, seconds: float) -> tuple[bytes, bytes]:
+        """Return what the worker says next; `SILENCE` if it says nothing for so long."""
+        try:
+            said = self._said.get(timeout=seconds)
+        except queue.Empty:
+            return SILENCE
+        if said == GONE:
+            self._said.put(GONE)  # for whoever asks next
+        return said
+
+    def tell(self, kind: bytes, payload: bytes = b"") -> None:
+        """Send one message; a worker that is gone says so by itself."""
+        data = memoryview(HEADER.pack(kind, len(payload)) + payload)
+        with contextlib.suppress(BrokenPipeError):
+            while data:
+                data = data[os.write(self._to, data) :]
+
+    def alive(self) -> bool:
+        """Say whether the worker is still there."""
+        return self._process.poll() is None
+
+    def follow(self) -> None:
+        """Run where the calling thread may run."""
+        allowed = processors()
+        if allowed != self.processors:
+            with contextlib.suppress(OSError):  # where it is not ours to say
+                for task in Path(f"/proc/{self.keeper}/task").iterdir():
+                    os.sched_setaffinity(int(task.name), allowed)
+            self.processors = allowed
+
+    def look(self) -> Load | None:
+        """Return what the worker has used since it was started, as far as this host tells."""
+        load = load_of(self.keeper)
+        files = occupied(self._scratch.folder, self._holders)
+        return None if load is None else load._replace(memory_bytes=0, scratch_bytes=files)
+
+    def _holders(self) -> tuple[int, ...]:
+        return (self.keeper,) if sys.platform == "linux" else ()
+
+    def start(
+        self,
+        role: str,
+        limits: Limits,
+        *,
+        program: Program | None = None,
+        code: bytes = b"",
+        stdin: bytes | None = None,
+        requests: bytes | None = None,
+        finally_: Callable[[], None] | None = None,
+    ) -> "WasmGuest":
+        """Start a guest: a program, or one that has a border, to whom all may be said before."""
+        blob = requests or b""
+        if program is not None:
+            blob = program.source.encode("utf-8", "surrogatepass") + code
+        order = {
+            "args": [] if program is None else list(program.args),
+            "code_bytes": len(code),
+            "scripted": requests is not None,
+        }
+        furniture = self._furniture
+        modules = furniture.modules.get(role, ())
+        given = marshal.dumps((modules, furniture.first, role, order, blob), MARSHAL)
+        header = {
+            "environment": GUESTS,
+            "stdin_bytes": len(stdin or b""),
+            "output_bytes": limits.output_bytes,
+            "answer_bytes": MAX_TOTAL,
+            "memory_bytes": limits.memory_bytes,
+            "file_bytes": limits.file_bytes,
+            "open_files": limits.open_files,
+        }
+        guest = WasmGuest(
+            self,
+            limits,
+            border=program is None,
+            scripted=requests is not None,
+            finally_=finally_,
+        )
+        self.tell(b"S", json.dumps(header).encode() + b"\n" + (stdin or b"") + given)
+        return guest
+
+    def exchange(self, requests: bytes, limits: Limits, role: str = "candidate") -> Exchanged:
+        """Have a fresh guest answer requests that are all known, under one clock."""
+        guest = self.start(role, limits, requests=requests)
+        guest.wait()
+        execution = guest.finish()
+        return Exchanged(bytes(guest.answers), execution)
+
+    def write(self, path: str, content: bytes) -> None:
+        """Put a file into the scratch folder."""
+        with boundary(SandboxError, path), os.fdopen(self._open(path, write=True), "wb") as file:
+            file.write(content)
+
+    def read(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
+        """Return a file of the scratch folder, or so much of it."""
+        with boundary(SandboxError, path), os.fdopen(self._open(path, write=False), "rb") as file:
+            return file.read(most)
+
+    def _open(self, path: str, *, write: bool) -> int:
+        return open_below(self._scratch.folder, path, write=write)
+
+    def wipe(self) -> None:
+        """Empty the scratch folder."""
+        with boundary(SandboxError, "the scratch folder cannot be emptied"):
+            empty(self._scratch.folder)
+
+    def kill(self) -> None:
+        """End the worker, whatever it does."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the worker and remove its folder."""
+        self._end()
+        self._scratch.remove()
+
+    def _end(self) -> None:
+        if self._to >= 0:
+            os.close(self._to)
+            self._to = -1
+            self._process.kill()  # its guest has to go, and itself has nothing to save
+            self._process.wait()
+            self._thread.join()
+            os.close(self._from)
+
+
+GONE = (b"", b"")
+SILENCE = (b"", b"silence")
+
+
+class WasmGuest:
+    """A running guest; not safe for use by several threads at once."""
+
+    def __init__(
+        self,
+        box: WasmBox,
+        limits: Limits,
+        *,
+        border: bool,
+        scripted: bool,
+        finally_: Callable[[], None] | None,
+    ) -> None:
+        self._box = box
+        self.limits = limits
+        self._border, self._scripted = border, scripted
+        self._finally = finally_
+        self._reader = Reader()
+        self._frames: deque[Frame] = deque()
+        self.answers = bytearray()
+        """What came over the border, for a guest to whom all was said before."""
+        self._streams = {b"O": bytearray(), b"E": bytearray(), b"G": bytearray()}
+        self._cpu_seconds = 0.0
+        self._killed: Ending | None = None
+        self._kill_by = 0.0
+        self._ended: dict[str, Any] | None = None
+        self._execution: Execution | None = None
+        before = box.look()
+        self._cpu_before = 0.0 if before is None else before.cpu_seconds
+        self.clock = Stopwatch(limits, self._look)
+
+    def _look(self) -> Load | None:
+        """Return what the guest uses; where the host does not tell, the worker does."""
+        load = self._box.look()
+        if load is None:
+            return Load({}, self._cpu_seconds, 1, 0)
+        return load._replace(cpu_seconds=max(load.cpu_seconds - self._cpu_before, 0.0))
+
+    def send(self, data: bytes) -> None:
+        """Send bytes to the guest."""
+        self._box.tell(b"B", data)
+
+    def receive(self) -> Frame:
+        """Wait for the next frame under the clock; GuestEnded when there is none to come."""
+        self.clock.start()
+        try:
+            while not self._frames:
+                if self._ended is not None:
+                    raise GuestEnded(self.ending)
+                self._step()
+            return self._frames.popleft()
+        finally:
+            self.clock.stop()
+
+    def wait(self) -> None:
+        """Wait under the clock until the guest has ended."""
+        self.clock.start()
+        while self._ended is None:
+            self._step()
+        self.clock.stop()
+
+    def kill(self, reason: Ending) -> None:
+        """End the guest; the first reason given is its ending."""
+        if self._killed is None and self._ended is None:
+            self._killed = reason
+            self._kill_by = time.monotonic() + KILL_SECONDS
+            self._box.tell(b"K")
+
+    def finish(self, grace_seconds: float = 0.0) -> Execution:
+        """End the guest, after some grace if asked for, give all back and say what happened."""
+        if self._execution is not None:
+            return self._execution
+        end = time.monotonic() + grace_seconds
+        while self._ended is None:
+            if time.monotonic() >= end:
+                self.kill(Exited(0))
+            self._step()
+        self._execution = Execution(
+            ending=self.ending,
+            stdout=bytes(self._streams[b"O"]),
+            stderr=bytes(self._streams[b"E"]),
+            usage=Usage(
+                cpu_seconds=self._ended.get("cpu_seconds", self._cpu_seconds),
+                wall_seconds=self.clock.passed,
+                memory_bytes=self._ended.get("memory_bytes", 0),
+            ),
+            compiled="C" in self.stage or self._border,
+        )
+        if self._finally is not None:
+            self._finally()
+        if self._killed is DROPPED:
+            raise Dropped
+        return self._execution
+
+    @property
+    def stage(self) -> str:
+        """How far it came: nothing, `R` (set up), `RC` (its program compiled, too)."""
+        return self._streams[b"G"].decode("utf-8", "replace")
+
+    @property
+    def ending(self) -> Ending:
+        """Say how it ended."""
+        ended = self._ended or {}
+        if isinstance(self._killed, OutputTooLong):
+            return self._killed  # what it had to end for was there
+        if self._killed is not None and (not ended or ended.get("killed")):
+            return self._killed
+        if "failed" in ended or not ended:
+            return SandboxFailed(ended.get("failed", "the worker is gone"))
+        _, failed, why = self.stage.partition("F")
+        if failed or not self.stage:
+            return SandboxFailed(why or "died while being set up")
+        if ended["too_long"]:
+            return OutputTooLong()
+        return by_itself(ended["ended"], ended["cpu_seconds"], self.limits)
+
+    def _step(self) -> None:
+        """Wait for something to happen, but no longer than the clock allows, and deal with it."""
+        kind, payload = said = self._box.hear(
+            KILL_SECONDS if self._killed else self.clock.patience()
+        )
+        if said == GONE:
+            self._ended = {}
+        elif kind == b"D":
+            self._ended = json.loads(payload)
+        elif kind == b"T":
+            self._cpu_seconds = float(payload)
+        elif kind == b"B":
+            self._cross_border(payload)
+        elif kind:
+            self._streams[kind] += payload
+        if self._ended is not None:
+            return
+        if self._killed is None:
+            self._mind_limits()
+        elif time.monotonic() > self._kill_by:
+            self._box.kill()
+
+    def _cross_border(self, data: bytes) -> None:
+        if self._scripted:
+            self.answers += data
+            return
+        try:
+            self._frames.extend(self._reader.feed(data))
+        except TooLarge:
+            self.kill(OutputTooLong())
+
+    def _mind_limits(self) -> None:
+        if is_dropped():
+            self.kill(DROPPED)
+        expired = self.clock.expired()
+        if expired is not None:
+            self.kill(over_limit(expired, self.limits))
+
+
+def _nameless() -> IO[bytes]:
+    with boundary(SandboxError, "cannot start a worker"):
+        return tempfile.TemporaryFile()
