@@ -35,7 +35,7 @@ from proctor.sandbox import (
     descriptors,
 )
 from proctor.sandbox.box import ENVIRONMENT, MAX_FILE_BYTES, Exchanged, processors
-from proctor.sandbox.clock import Load, Stopwatch, load_of
+from proctor.sandbox.clock import TICK, Load, Stopwatch, load_of
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.guest import GuestEnded, by_itself, over_limit
 from proctor.sandbox.inside.below import open_below
@@ -46,7 +46,7 @@ from proctor.sandbox.wasm.place import Scratch
 
 HEADER = struct.Struct("<cI")
 START_SECONDS = 60.0
-KILL_SECONDS = 0.5
+KILL_SECONDS = 0.1
 """How long a guest may take to heed that it has to end, before its worker is killed."""
 MAX_SAID = 1 << 16
 GUESTS = {
@@ -80,8 +80,10 @@ class WasmBox:
         """Start a worker."""
         self._furniture = furniture
         self._scratch = Scratch()
+        self.scratch = self._scratch.folder
         self._said: queue.SimpleQueue[tuple[bytes, bytes]] = queue.SimpleQueue()
         self.processors = processors()
+        self._killed = False
         try:
             self._begin()
         except BaseException:
@@ -92,7 +94,7 @@ class WasmBox:
     def _begin(self) -> None:
         inward, outward = descriptors.pipe(), descriptors.pipe()
         self._to, self._from = inward[1], outward[0]
-        command = [*self._furniture.command, self._scratch.folder, self._furniture.library]
+        command = [*self._furniture.command, self.scratch, self._furniture.library]
         with _nameless() as errors:
             try:
                 with descriptors.no_forks():
@@ -162,7 +164,7 @@ class WasmBox:
 
     def alive(self) -> bool:
         """Say whether the worker is still there."""
-        return self._process.poll() is None
+        return not self._killed and self._process.poll() is None
 
     def follow(self) -> None:
         """Run where the calling thread may run."""
@@ -176,7 +178,7 @@ class WasmBox:
     def look(self) -> Load | None:
         """Return what the worker has used since it was started, as far as this host tells."""
         load = load_of(self.keeper)
-        files = occupied(self._scratch.folder, self._holders)
+        files = occupied(self.scratch, self._holders)
         return None if load is None else load._replace(memory_bytes=0, scratch_bytes=files)
 
     def _holders(self) -> tuple[int, ...]:
@@ -242,15 +244,16 @@ class WasmBox:
             return file.read(most)
 
     def _open(self, path: str, *, write: bool) -> int:
-        return open_below(self._scratch.folder, path, write=write)
+        return open_below(self.scratch, path, write=write)
 
     def wipe(self) -> None:
         """Empty the scratch folder."""
         with boundary(SandboxError, "the scratch folder cannot be emptied"):
-            empty(self._scratch.folder)
+            empty(self.scratch)
 
     def kill(self) -> None:
         """End the worker, whatever it does."""
+        self._killed = True
         self._process.kill()
 
     def close(self) -> None:
@@ -298,8 +301,7 @@ class WasmGuest:
         self._kill_by = 0.0
         self._ended: dict[str, Any] | None = None
         self._execution: Execution | None = None
-        before = box.look()
-        self._cpu_before = 0.0 if before is None else before.cpu_seconds
+        self._cpu_before = 0.0
         self.clock = Stopwatch(limits, self._look)
 
     def _look(self) -> Load | None:
@@ -315,6 +317,7 @@ class WasmGuest:
 
     def receive(self) -> Frame:
         """Wait for the next frame under the clock; GuestEnded when there is none to come."""
+        self._set_up()
         self.clock.start()
         try:
             while not self._frames:
@@ -327,10 +330,21 @@ class WasmGuest:
 
     def wait(self) -> None:
         """Wait under the clock until the guest has ended."""
+        self._set_up()
         self.clock.start()
         while self._ended is None:
             self._step()
         self.clock.stop()
+
+    def _set_up(self) -> None:
+        """Wait until the guest's Python has started, which takes no time of the guest's."""
+        patience = time.monotonic() + START_SECONDS
+        while not self._streams[b"G"] and self._ended is None:
+            self._hear(TICK)
+            if is_dropped():
+                self.kill(DROPPED)
+            elif time.monotonic() > patience:
+                self.kill(SandboxFailed("it takes too long to start a guest"))
 
     def kill(self, reason: Ending) -> None:
         """End the guest; the first reason given is its ending."""
@@ -389,9 +403,13 @@ class WasmGuest:
 
     def _step(self) -> None:
         """Wait for something to happen, but no longer than the clock allows, and deal with it."""
-        kind, payload = said = self._box.hear(
-            KILL_SECONDS if self._killed else self.clock.patience()
-        )
+        self._hear(KILL_SECONDS if self._killed else self.clock.patience())
+        if self._ended is None and self._killed is None:
+            self._mind_limits()
+
+    def _hear(self, seconds: float) -> None:
+        """Wait so long for the worker to say something, and take it."""
+        kind, payload = said = self._box.hear(seconds)
         if said == GONE:
             self._ended = {}
         elif kind == b"D":
@@ -401,13 +419,20 @@ class WasmGuest:
         elif kind == b"B":
             self._cross_border(payload)
         elif kind:
-            self._streams[kind] += payload
-        if self._ended is not None:
-            return
-        if self._killed is None:
-            self._mind_limits()
-        elif time.monotonic() > self._kill_by:
+            self._take(kind, payload)
+        if self._ended is None and self._killed is not None and time.monotonic() > self._kill_by:
             self._box.kill()
+
+    def _take(self, stream: bytes, data: bytes) -> None:
+        """Keep what it wrote; its first word says that it is set up, and its time begins."""
+        if stream == b"G" and not self._streams[stream]:
+            self._count_from_here()
+        self._streams[stream] += data
+
+    def _count_from_here(self) -> None:
+        load = self._box.look()
+        self._cpu_before = 0.0 if load is None else load.cpu_seconds
+        self._cpu_seconds = 0.0
 
     def _cross_border(self, data: bytes) -> None:
         if self._scripted:
