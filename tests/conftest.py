@@ -77,7 +77,13 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     return None
 
 
-@pytest.fixture(scope="session", params=[tier for tier in TIERS if tier != "docker"])
+SLOWER = [pytest.param("wasm", marks=pytest.mark.slow)]
+"""Tiers that only tests which say so run on every time."""
+
+
+@pytest.fixture(
+    scope="session", params=[*(tier for tier in TIERS if tier not in ("docker", "wasm")), *SLOWER]
+)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Open each tier in turn; every test that takes it runs on all of them."""
     try:
@@ -171,7 +177,7 @@ def held_cgroups() -> set[Path]:
 def descriptors_of(box: Box | WasmBox) -> tuple[int, ...]:
     """Return the descriptors by which we talk to a box."""
     if isinstance(box, WasmBox):
-        return box._to, box._from
+        return box._to, box._from, *box._scratch.held
     return (box.control.connection.fileno(),)
 
 

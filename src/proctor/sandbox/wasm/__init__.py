@@ -212,10 +212,7 @@ class Wasm:
         )
 
     def _leave(self, box: WasmBox) -> None:
-        """Give a box back, empty; one that is of no more use goes."""
-        if not box.alive():
-            box.close()
-            return
+        """Give a box back, empty; one that cannot be emptied goes."""
         try:
             box.wipe()
         except SandboxError:

@@ -49,6 +49,7 @@ START_SECONDS = 60.0
 KILL_SECONDS = 0.1
 """How long a guest may take to heed that it has to end, before its worker is killed."""
 MAX_SAID = 1 << 16
+Said = queue.SimpleQueue[tuple[bytes, bytes]]
 GUESTS = {
     **{name: value for name, value in ENVIRONMENT.items() if "THREADS" not in name},
     "HOME": "/tmp",  # noqa: S108  the guest's own
@@ -81,15 +82,12 @@ class WasmBox:
         self._furniture = furniture
         self._scratch = Scratch()
         self.scratch = self._scratch.folder
-        self._said: queue.SimpleQueue[tuple[bytes, bytes]] = queue.SimpleQueue()
         self.processors = processors()
-        self._killed = False
         try:
             self._begin()
         except BaseException:
             self._scratch.remove()
             raise
-        self.keeper = self._process.pid
 
     def _begin(self) -> None:
         inward, outward = descriptors.pipe(), descriptors.pipe()
@@ -114,10 +112,13 @@ class WasmBox:
             finally:
                 os.close(inward[0])
                 os.close(outward[1])
-            self._thread = threading.Thread(target=self._listen, daemon=True)
+            self.keeper = self._process.pid
+            self._said = Said()
+            self._thread = threading.Thread(
+                target=self._listen, args=(self._from, self._said), daemon=True
+            )
             self._thread.start()
             if self.hear(START_SECONDS)[0] == b"H":
-                self._scratch.hand_over()
                 return
             self._end()
             errors.seek(0)
@@ -126,24 +127,17 @@ class WasmBox:
                 f"the worker does not start: {said[-1] if said else 'no reason given'}"
             )
 
-    def _listen(self) -> None:
-        """Take what the worker says, until it is no more."""
-        while (header := self._take(HEADER.size)) is not None:
-            kind, length = HEADER.unpack(header)
-            payload = self._take(length)
-            if payload is None:
-                break
-            self._said.put((kind, payload))
-        self._said.put(GONE)
-
-    def _take(self, length: int) -> bytes | None:
-        parts = bytearray()
-        while len(parts) < length:
-            part = os.read(self._from, length - len(parts))
-            if not part:
-                return None
-            parts += part
-        return bytes(parts)
+    @staticmethod
+    def _listen(worker: int, said: Said) -> None:
+        """Take what a worker says, until it is no more."""
+        with os.fdopen(worker, "rb", closefd=False) as messages:
+            while len(header := messages.read(HEADER.size)) == HEADER.size:
+                kind, length = HEADER.unpack(header)
+                payload = messages.read(length)
+                if len(payload) < length:
+                    break
+                said.put((kind, payload))
+        said.put(GONE)
 
     def hear(self, seconds: float) -> tuple[bytes, bytes]:
         """Return what the worker says next; `SILENCE` if it says nothing for so long."""
@@ -163,8 +157,8 @@ class WasmBox:
                 data = data[os.write(self._to, data) :]
 
     def alive(self) -> bool:
-        """Say whether the worker is still there."""
-        return not self._killed and self._process.poll() is None
+        """Say whether it may be used: it was not closed."""
+        return self._to >= 0
 
     def follow(self) -> None:
         """Run where the calling thread may run."""
@@ -216,6 +210,9 @@ class WasmBox:
             "file_bytes": limits.file_bytes,
             "open_files": limits.open_files,
         }
+        if self._process.poll() is not None:
+            self._end()
+            self._begin()
         guest = WasmGuest(
             self,
             limits,
@@ -252,9 +249,9 @@ class WasmBox:
             empty(self.scratch)
 
     def kill(self) -> None:
-        """End the worker, whatever it does."""
-        self._killed = True
+        """End the worker, whatever it does; the next guest gets another."""
         self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
         """End the worker and remove its folder."""
@@ -265,8 +262,7 @@ class WasmBox:
         if self._to >= 0:
             os.close(self._to)
             self._to = -1
-            self._process.kill()  # its guest has to go, and itself has nothing to save
-            self._process.wait()
+            self.kill()  # its guest has to go, and itself has nothing to save
             self._thread.join()
             os.close(self._from)
 

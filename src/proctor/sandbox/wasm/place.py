@@ -30,13 +30,8 @@ class Scratch:
 
     @property
     def held(self) -> tuple[int, ...]:
-        """Descriptors that the worker has to inherit."""
+        """Descriptors that a worker has to inherit: it removes the folder if nobody else can."""
         return () if self._place is None else (self._place.fd,)
-
-    def hand_over(self) -> None:
-        """Leave it to the worker, which removes it when nobody talks to it any more."""
-        if self._place is not None:
-            self._place.hand_over()
 
     def remove(self) -> None:
         """Remove it, if the worker has not."""

@@ -25,6 +25,7 @@ import struct
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NoReturn
@@ -137,10 +138,14 @@ class Worker:
         self._engine.increment_epoch()
 
     def _work(self) -> NoReturn:
-        while True:
-            self._orders.get()
-            assert self._desk is not None  # noqa: S101
-            self._channel.send(b"D", json.dumps(self._run(self._desk)).encode())
+        try:
+            while True:
+                self._orders.get()
+                assert self._desk is not None  # noqa: S101
+                self._channel.send(b"D", json.dumps(self._run(self._desk)).encode())
+        finally:
+            traceback.print_exc()
+            os._exit(1)  # which tells the supervisor that it was not the guest
 
     def _run(self, desk: "Desk") -> dict[str, Any]:
         """Run a guest to its end and say how that came."""
@@ -148,17 +153,16 @@ class Worker:
         desk.limit()
         store = Store(self._engine)
         threading.Thread(target=self._tick, args=(desk,), daemon=True).start()
-        try:
+        with store:  # which holds the guest's memory and its files
             how = self._start(store, desk)
-        finally:
             desk.done.set()
-        return {
-            **how,
-            "killed": desk.killed,
-            "too_long": desk.too_long,
-            "cpu_seconds": time.process_time() - desk.begin,
-            "memory_bytes": desk.memory_bytes(),
-        }
+            return {
+                **how,
+                "killed": desk.killed,
+                "too_long": desk.too_long,
+                "cpu_seconds": time.process_time() - desk.begin,
+                "memory_bytes": desk.memory_bytes(),
+            }
 
     def _start(self, store: Store, desk: "Desk") -> dict[str, Any]:
         try:
