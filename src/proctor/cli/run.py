@@ -53,6 +53,7 @@ def run(
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
@@ -84,6 +85,7 @@ def run(
     )
     asking.check()
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     choice = o.choose(release, start_date, end_date)
     loaded = o.open_benchmarks(
         benchmark, data, timeout, memory, settings, choice=choice, first=samples

@@ -39,6 +39,7 @@ def score(
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
@@ -57,6 +58,7 @@ def score(
     from proctor.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     ks = o.parse_counts("--k", k)
     choice = o.choose(release, start_date, end_date)
     loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings, choice=choice)

@@ -31,6 +31,7 @@ def serve(
     require: o.Require = None,
     data: o.Data = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write no access log.")] = False,
 ) -> None:
@@ -45,6 +46,7 @@ def serve(
     from proctor.settings import default_workers, load_settings  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     if data is not None:
         settings = msgspec.structs.replace(settings, data=str(data))
     local = host in LOOPBACK

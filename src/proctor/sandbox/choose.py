@@ -66,8 +66,8 @@ def _less(tier: Tier, required: str) -> bool:
 
 def _refusal(name: str, refusals: Sequence[str]) -> str:
     hint = (
-        "proctor doctor says what is missing, and --sandbox portable runs candidates "
-        "without isolation"
+        "proctor doctor says what is missing, --wasm PATH runs candidates in a WASI build of "
+        "Python, and --sandbox portable runs them without isolation"
     )
     if name == "auto":
         return f"no sandbox that isolates works here ({'; '.join(refusals)}); {hint}"

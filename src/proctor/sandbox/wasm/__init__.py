@@ -1,7 +1,7 @@
 """The wasm tier: candidates in a WASI build of Python, run by wasmtime, on any system.
 
 For hosts without walls of their own, macOS and Windows above all. A worker, which is a process (see
-`worker.py`), runs one guest after the other. Each is a new instance with a memory of its own, and
+`worker/`), runs one guest after the other. Each is a new instance with a memory of its own, and
 all that it can ask for is what WASI offers: a folder that is empty at first, its standard streams,
 the border, the time and random numbers. There is no file of the host but the standard library, no
 network, no process and no environment but ours, because nothing is there that could be asked for
@@ -35,7 +35,8 @@ from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
 from proctor.sandbox.warm import IDLE
-from proctor.sandbox.wasm.box import MARSHAL, Furniture, WasmBox, WasmGuest
+from proctor.sandbox.wasm.box import MARSHAL, Furniture, WasmBox
+from proctor.sandbox.wasm.guest import WasmGuest
 from proctor.sandbox.wasm.module import compiled, environment, library_beside, runner
 from proctor.settings import load_settings
 

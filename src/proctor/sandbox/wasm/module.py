@@ -21,7 +21,12 @@ from proctor.sandbox import descriptors
 from proctor.sandbox.box import ENVIRONMENT
 from proctor.settings import home, told
 
-WORKER = Path(__file__).parent / "worker.py"
+BOOT = """
+import sys
+sys.path += [sys.argv.pop(1), sys.argv.pop(1)]
+from worker.serve import main
+main(*sys.argv[1:])
+"""
 STACK_BYTES = 2 << 20
 """Of a guest's own calls; wasmtime allows no more."""
 MAGIC = b"\0asm"
@@ -35,8 +40,8 @@ def runner() -> list[str]:
     found = util.find_spec("wasmtime")
     if found is None or found.origin is None:
         raise SandboxError("wasmtime is not installed; pip install 'proctor[wasm]' brings it")
-    site = str(Path(found.origin).parent.parent)
-    return [sys.executable, "-I", "-B", str(WORKER), site, str(STACK_BYTES)]
+    folders = (Path(__file__).parent, Path(found.origin).parent.parent)
+    return [sys.executable, "-I", "-B", "-c", BOOT, *map(str, folders), str(STACK_BYTES)]
 
 
 def environment() -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from proctor.sandbox.place import PREFIX, Place, parent_folder
 
 NAME = "scratch"
 DOOR, BEHIND = "door", ("border", "stages", "given")
-"""What guests find beside it: files that stay empty, see `worker.py`."""
+"""What guests find beside it: files that stay empty, see `worker/`."""
 
 
 class Scratch:
