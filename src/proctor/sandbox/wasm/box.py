@@ -196,7 +196,7 @@ class WasmBox:
             "environment": GUESTS,
             "stdin_bytes": len(stdin or b""),
             "output_bytes": limits.output_bytes,
-            "answer_bytes": MAX_TOTAL,
+            "answer_bytes": MAX_TOTAL if program is None else None,
             "memory_bytes": limits.memory_bytes,
             "file_bytes": limits.file_bytes,
             "open_files": limits.open_files,

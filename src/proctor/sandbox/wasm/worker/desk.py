@@ -98,7 +98,11 @@ class Desk:
             BORDER: memoryview(b""),
         }
         output, border = self.order["output_bytes"], self.order["answer_bytes"]
-        self._room = {STDOUT: output, STDERR: output, BORDER: border, STAGES: MOST_STAGES}
+        self._room = {STDOUT: output, STDERR: output, STAGES: MOST_STAGES}
+        if border is None:  # a program has none
+            del self._sources[BORDER]
+        else:
+            self._room[BORDER] = border
         self._store: Any = None
         self._memory: Any = None
         self.mask: Any = None
