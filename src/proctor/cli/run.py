@@ -115,9 +115,8 @@ def run(
         )
 
     def open_walls(plan: Plan) -> Sandbox:
-        return o.sandbox_for(
-            sandbox, require, python, candidate_packages, settings, benchmark=plan.benchmark
-        )
+        walls = (sandbox, require, python, candidate_packages, settings)
+        return o.sandbox_for(*walls, benchmark=plan.benchmark)
 
     with a.opened(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]
