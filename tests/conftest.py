@@ -77,15 +77,13 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     return None
 
 
-SLOWER = [pytest.param("wasm", marks=pytest.mark.slow)]
-"""Tiers that only tests which say so run on every time."""
-
-
-@pytest.fixture(
-    scope="session", params=[*(tier for tier in TIERS if tier not in ("docker", "wasm")), *SLOWER]
-)
+@pytest.fixture(scope="session", params=[tier for tier in TIERS if tier not in ("docker", "wasm")])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """Open each tier in turn; every test that takes it runs on all of them."""
+    """Open each tier in turn; every test that takes it runs on all of them.
+
+    Those of the wasm tier say so, as it takes long and lacks much: the border's, those of what every
+    tier promises, the corpus.
+    """
     try:
         opened = open_sandbox(request.param, interpreter_for(request.param))
     except SandboxError as error:
