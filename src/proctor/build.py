@@ -2,7 +2,8 @@
 
 A compiler runs in the sandbox with nothing but the candidate in sight and limits of its own. What
 it leaves is kept for programs that are the same; so is what it had to say against one. Only so many
-compile at once, and one that ran out of memory is tried once more alone, when no other takes any.
+compile at once, and one that gave out, mostly for want of memory, is tried once more alone, when
+no other takes any. What a compiler says is the program's to choose: it decides nothing.
 """
 
 import hashlib
@@ -39,12 +40,11 @@ KEPT_BYTES = 256 * MIB
 KEPT_DIAGNOSTICS = MIB
 """How much is kept of what a compiler says; receipts keep less."""
 AT_ONCE = max(os.cpu_count() or 1, 1)
-LIMITING = (signal.SIGKILL, signal.SIGXFSZ, signal.SIGXCPU)
-"""Signals by which a limit ends a compiler; any other is a fault of its own."""
 KILLED = re.compile(
     rb"(?:Killed|File size limit exceeded|CPU time limit exceeded) signal terminated program"
 )
-"""What the driver of a compiler says when the part that does the work was ended by a limit."""
+"""What the driver of a compiler says when the part that does the work was killed, which we would
+know if a limit had. A program can have it said, so it is worth one more try and no more."""
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class Builder:
     ) -> Outcome:
         """Return what the compiler made of a program under limits, or why it made nothing.
 
-        A compiler that fails by a fault of its own is a SandboxError.
+        One that gives out on a program when it is alone gives out because of the program.
         """
         key = f"{digest(program, toolchain)} {limits}"  # who allows less must not fail others
         return self.build_as(key, toolchain, compile_)
@@ -146,8 +146,10 @@ class Builder:
 
     def _build(self, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._seats:
-            outcome = outcome_of(toolchain, compile_())
-        if not _starved(outcome):
+            first = compile_()
+        outcome = outcome_of(toolchain, first)
+        killed = isinstance(first.ending, Exited) and KILLED.search(first.stderr)
+        if not _starved(outcome) and not killed:
             return outcome
         with self._alone():
             return outcome_of(toolchain, compile_())
@@ -211,20 +213,15 @@ def unpack(packed: bytes) -> dict[str, bytes]:
 
 
 def outcome_of(toolchain: Toolchain, execution: Execution) -> Outcome:
-    """Make sense of how a compiler ended."""
+    """Make sense of how a compiler ended; that it gave out is told by its status, not by words."""
     if execution.ending == Exited(0):
         files, stderr = execution.stdout, execution.stderr[:KEPT_DIAGNOSTICS]
         said = msgspec.structs.replace(execution, stdout=b"", stderr=stderr)
         return Built(files=files, execution=said)
-    text = execution.stderr.decode("utf-8", "replace")
-    name = toolchain.language.name
-    if isinstance(execution.ending, Exited) and KILLED.search(execution.stderr):
-        execution = msgspec.structs.replace(execution, ending=Signalled(int(signal.SIGKILL)))
-    elif any(crash in text for crash in toolchain.language.crashes):
-        raise SandboxError(f"the compiler of {name} failed: {text.strip()[:200]}")
     match execution.ending:
-        case Signalled(number) if number not in LIMITING:
-            raise SandboxError(f"the compiler of {name} was ended by signal {number}")
+        case Exited(status) if status in toolchain.language.crashed:
+            ending = Signalled(int(signal.SIGABRT))
+            execution = msgspec.structs.replace(execution, ending=ending)
     stderr = execution.stderr[:KEPT_DIAGNOSTICS]
     return Refused(
         execution=msgspec.structs.replace(execution, stdout=b"", stderr=stderr, compiled=False)

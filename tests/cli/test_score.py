@@ -245,7 +245,9 @@ def test_missing_files_and_folders(refused: Callable[..., str], alone: Path) -> 
     assert refused("score", "no.jsonl", "--completions", "s.jsonl") == (
         f"no.jsonl: no such benchmark or tasks file; known are {', '.join(TABLE)}"
     )
-    assert refused("score", folder, "--completions", "s.jsonl").endswith("it is a folder")
+    assert refused("score", folder, "--completions", "s.jsonl").endswith(
+        "no tasks.toml in it, nor in a folder below it"
+    )
     assert refused("score", "tasks.jsonl", "--completions", folder) == (
         "recorded:folder: there are no completions in it"
     )

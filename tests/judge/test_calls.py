@@ -115,6 +115,15 @@ def test_a_case_that_times_out_fails_alone(sandbox):
     assert judgement.verdict.score == pytest.approx(2 / 3)
 
 
+def test_who_writes_too_much_has_not_passed_however_late_that_comes_out(sandbox):
+    source = (
+        "import os\ndef f(x):\n    if x == 2: os.write(1, b'x' * (2 ** 20 + 1))\n    return x\n"
+    )
+    judgement = judged(sandbox, source, [[1], [2]], [1, 2])
+    assert passed(judgement) == [True, False]
+    assert judgement.verdict.bucket is Bucket.OUTPUT_OVERFLOW
+
+
 def test_the_limit_is_one_cases_not_all_of_them(sandbox):
     source = "import time\ndef f(x):\n    time.sleep(0.3)\n    return x\n"
     judgement = judged(sandbox, source, [[1]] * 4, [1] * 4, seconds=0.6)

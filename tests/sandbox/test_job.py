@@ -152,7 +152,8 @@ def test_compiling_and_running_are_told_apart(kernel, files):
     late = kernel.carry_out(
         job("#include <regex>\nint main() {}\n", "cpp", files=files, building=short)
     )
-    assert (late.ending, late.compiled) == (TimedOut("wall"), False)
+    assert isinstance(late.ending, TimedOut)
+    assert not late.compiled
     assert kernel.carry_out(job("#include <regex>\nint main() {}\n", "cpp", files=files)).compiled
 
 

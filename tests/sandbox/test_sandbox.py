@@ -19,6 +19,7 @@ from proctor.sandbox import (
     Limits,
     OutputTooLong,
     Sandbox,
+    SandboxFailed,
     Signalled,
     TimedOut,
 )
@@ -253,6 +254,25 @@ def test_a_session_that_idles_is_closed(sandbox):
     time.sleep(1.5)
     with pytest.raises(SandboxError):
         session.read("main.py")
+
+
+def test_who_closes_a_session_ends_what_runs_in_it(sandbox):
+    before = threading.active_count()
+    session = sandbox.session(QUICK.with_seconds(100))
+    ends = []
+    endless = Program(source="open('begun', 'w')\nwhile True: pass\n")
+    thread = threading.Thread(target=lambda: ends.append(session.exec(endless).ending))
+    thread.start()
+    time.sleep(0.5)
+    session.close()
+    thread.join(20)
+    assert isinstance(ends[0], SandboxFailed)
+    with pytest.raises(SandboxError):
+        session.exec(endless)
+    end = time.monotonic() + 10
+    while threading.active_count() > before:  # a timer that was cancelled is about to go
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 KILLED = """

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.judge import Judge
+from proctor.judge import Judge, Judgement
 from proctor.program import Program
 from proctor.run import graders
 from proctor.sandbox import Limits
@@ -127,16 +127,20 @@ def test_a_zygote_that_is_killed_is_replaced_and_its_sample_judged_again(
 
     killer = threading.Thread(target=kill_some)
     killer.start()
+    judged: list[Judgement] = []
     try:
         with graders(2) as pool:
-            judged = list(pool.map(lambda _: judge.judge(PLAIN, slow), range(60)))
+            for _ in range(10):  # until a box was killed that was at work
+                judged += pool.map(lambda _: judge.judge(PLAIN, slow), range(60))
+                if any(one.attempts == 2 for one in judged):
+                    break
     finally:
         over.set()
         killer.join()
     unscored = [one.verdict for one in judged if one.verdict.bucket == "harness"]
     passed = [one for one in judged if one.verdict.bucket == "passed"]
-    assert len(passed) + len(unscored) == 60, "a kill of ours is nobody's failure"
-    assert len(unscored) <= 3, unscored
+    assert len(passed) + len(unscored) == len(judged), "a kill of ours is nobody's failure"
+    assert len(unscored) <= len(judged) // 20, unscored
     assert any(one.attempts == 2 for one in passed)
 
 

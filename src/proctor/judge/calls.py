@@ -20,6 +20,7 @@ from proctor.judge.supervisor import (
     Gone,
     Source,
     answer,
+    counted,
     forged,
     load_request,
     loaded,
@@ -238,6 +239,8 @@ class Calls:
             tests = [failure.end.result(question.case.index) for question in questions]
         finally:
             self._put_down(polite=True)
+        if self._executions:
+            tests = counted(tests, self._executions[-1])
         clock = self._sandbox.enforcement().clock
         return Findings(tests=tests, executions=self._executions, clock=clock)
 

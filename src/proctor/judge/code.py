@@ -30,12 +30,12 @@ from proctor.judge.supervisor import (
     Findings,
     Gone,
     Transcript,
-    gone,
+    counted,
     load_request,
     loaded,
 )
 from proctor.program import Program, reference
-from proctor.sandbox import Execution, OutputTooLong, Sandbox
+from proctor.sandbox import Execution, Sandbox
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, TOLD
 from proctor.task import Assertions, CheckFunction, Task
 from proctor.verdict import Bucket, Failed, Passed, TestResult, Verdict, decide
@@ -256,8 +256,7 @@ class CodeJudge:
         execution: Execution,
         notes: frozenset[str],
     ) -> Found:
-        if isinstance(execution.ending, OutputTooLong) and all(test.passed for test in tests):
-            tests = [*tests[:-1], gone(execution.ending).result(len(tests) - 1)]
+        tests = counted(tests, execution)
         findings = Findings(
             tests=tests,
             executions=[execution],

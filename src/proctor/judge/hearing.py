@@ -29,7 +29,7 @@ from proctor.judge.supervisor import (
 )
 from proctor.program import Program
 from proctor.sandbox import Execution, Limits, Sandbox
-from proctor.sandbox.box import Exchanged
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import show
 from proctor.sandbox.inside.frames import Frame, TooLarge, dump

@@ -27,7 +27,7 @@ from proctor.sandbox import (
     TimedOut,
     Usage,
 )
-from proctor.sandbox.box import Exchanged
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame, Malformed, Reader, TooLarge, parse
@@ -101,6 +101,16 @@ def gone(ending: Ending) -> Gone:
             return Gone(Bucket.DENIED, f"denied: {what}")
         case SandboxFailed(reason):
             raise HarnessError(reason)
+
+
+def counted(tests: Sequence[TestResult], execution: Execution) -> list[TestResult]:
+    """Return results; who wrote too much has failed, even if that came out after all answers."""
+    too_long = isinstance(execution.ending, OutputTooLong)
+    if not too_long or not tests or not all(test.passed for test in tests):
+        return [*tests]
+    last = tests[-1]
+    failed = gone(execution.ending).result(last.index)
+    return [*tests[:-1], msgspec.structs.replace(failed, group=last.group)]
 
 
 def _signal_name(number: int) -> str:

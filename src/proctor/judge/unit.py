@@ -19,7 +19,7 @@ from collections import OrderedDict
 import msgspec
 
 from proctor.judge.examination import Together, UnfitError, order_for
-from proctor.judge.supervisor import Candidate, Findings
+from proctor.judge.supervisor import Candidate, Findings, counted
 from proctor.program import Program, reference
 from proctor.sandbox import Sandbox
 from proctor.task import Task
@@ -126,6 +126,7 @@ class UnitJudge:
             tests = Together(candidate).run(order, program.source, denied=denied)
         finally:
             execution = candidate.abort()
+        tests = counted(tests, execution)
         clock = self._sandbox.enforcement().clock
         findings = Findings(tests=tests, executions=[execution], clock=clock)
         verdict = decide(tests, declared=order["declared"], timeout_is_final=True)

@@ -25,8 +25,8 @@ import msgspec
 
 if TYPE_CHECKING:
     from proctor.program import Program
-    from proctor.sandbox.box import Exchanged
     from proctor.sandbox.clock import Stopwatch
+    from proctor.sandbox.exchange import Exchanged
     from proctor.sandbox.foreign import Foreign
     from proctor.sandbox.inside.frames import Frame
     from proctor.sandbox.job import Job
@@ -187,6 +187,16 @@ class Room(Protocol):
         stdin: bytes | None = None,
     ) -> Speaker:
         """Start a guest; without a program it gets a border."""
+        ...
+
+    def exchange(
+        self, requests: bytes, limits: Limits, role: str = ..., *, wipe: bool = ...
+    ) -> "Exchanged":
+        """Have a fresh guest answer requests that are all known, or run a program."""
+        ...
+
+    def hang_up(self) -> None:
+        """Have all in it end; any thread may, whoever waits for an answer."""
         ...
 
     def write(self, path: str, content: bytes) -> None:

@@ -7,8 +7,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,20 +15,16 @@ from proctor.errors import SandboxError, boundary
 from proctor.program import Program
 from proctor.sandbox import (
     Ending,
-    Execution,
     Limits,
-    OutOfMemory,
-    OutputTooLong,
-    SandboxFailed,
-    Usage,
     descriptors,
 )
 from proctor.sandbox.cgroup import Group, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
-from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, by_itself, over_limit
-from proctor.sandbox.inside.frames import MAX_TOTAL
+from proctor.sandbox.exchange import Exchanged, exchanged, order_for
+from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
+from proctor.sandbox.inside.program import wrap
 from proctor.sandbox.scratch import occupied
 
 if TYPE_CHECKING:
@@ -52,13 +47,6 @@ ENVIRONMENT = {
     "LD_BIND_NOW": "1",  # find functions once, not in every fork
 }
 """All that a guest's environment holds: nothing of the user's."""
-
-
-class Exchanged(NamedTuple):
-    """What became of a guest whose requests were all sent at once."""
-
-    answers: bytes
-    execution: Execution
 
 
 class Box:
@@ -193,10 +181,8 @@ class Box:
         `how` is for programs of other languages than Python: see `foreign.py`. It finds the
         descriptors that are `beside` behind its own.
         """
-        source = b"" if program is None else program.source.encode("utf-8", "surrogatepass")
-        # whatever is a guest's own is sent as bytes, which the keeper wipes
-        words = json.dumps(program.args).encode() if program is not None and program.args else b""
-        self._make_room(limits, len(source) + len(code))
+        own = b"" if program is None else parcel(program, code)
+        self._make_room(limits, len(own))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
         if stdin is not None:  # else it is a device, whose mode is not ours to change
@@ -206,14 +192,12 @@ class Box:
         given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()]), *beside]
         order: dict[str, Any] = {
             "role": role,
-            "args_bytes": len(words),
-            "code_bytes": len(code),
             "limits": msgspec.to_builtins(limits),
         }
         if how is not None:
             order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
         try:
-            self.control.order(given, source + code + words, do="start", **order)
+            self.control.order(given, own, do="start", **order)
             answer = self._answer()
         finally:
             for fd in (feed[0], *writing):
@@ -237,12 +221,14 @@ class Box:
             finally_=finally_,
         )
 
-    def exchange(self, requests: bytes, limits: Limits, role: str = "candidate") -> Exchanged:
+    def exchange(
+        self, requests: bytes, limits: Limits, role: str = "candidate", *, wipe: bool = False
+    ) -> Exchanged:
         """Have a fresh guest answer requests that are all known, under one clock."""
         self._make_room(limits, len(requests))
         clock = Stopwatch(limits, self.look)
         clock.start()
-        self.control.send(_exchange_header(role, limits), blob=requests)
+        self.control.send(order_for(role, limits, wipe=wipe), blob=requests)
         killed: Ending | None = None
         answer = GONE
         while not self._answered(clock, killed):
@@ -256,7 +242,7 @@ class Box:
         clock.stop()
         if killed is DROPPED:
             raise Dropped
-        return _exchanged(answer, self._why(killed, answer), limits, clock)
+        return exchanged(answer, self._why(killed, answer), limits, clock)
 
     def _answered(self, clock: Stopwatch, killed: Ending | None) -> bool:
         """Wait for an answer, as long as one may."""
@@ -342,6 +328,12 @@ def _reason(said: Sequence[str]) -> str:
     return said[-1] if said[0].startswith("Traceback") else said[0]
 
 
+def parcel(program: Program, code: bytes = b"", stdin: bytes = b"") -> bytes:
+    """Return what is a guest's own: it is sent as bytes, which the keeper wipes."""
+    words = json.dumps(program.args).encode() if program.args else b""
+    return wrap(program.source.encode("utf-8", "surrogatepass"), code, words, stdin)
+
+
 def processors() -> set[int]:
     """Return where this thread may run; a process that it starts may run there, too."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
@@ -354,44 +346,3 @@ def _file(content: bytes = b"") -> IO[bytes]:
         file.write(content)
         file.seek(0)
         return file
-
-
-@lru_cache(maxsize=64)
-def _exchange_header(role: str, limits: Limits) -> bytes:
-    order = {"do": "exchange", "role": role, "limits": limits, "answer_bytes": MAX_TOTAL}
-    return msgspec.json.encode(order)
-
-
-def _exchanged(
-    answer: Answer, killed: Ending | None, limits: Limits, clock: Stopwatch
-) -> Exchanged:
-    """Make sense of what the keeper says of an exchange."""
-    header, blob = answer.header, answer.blob
-    ending: Ending
-    if "ended" not in header:
-        failed = SandboxFailed(header.get("refused", "the keeper of the box is gone"))
-        ending = killed if isinstance(killed, OutOfMemory) else failed
-        return Exchanged(b"", Execution(ending=ending))
-    first, second, _ = header["sizes"]
-    answers = blob[:first]
-    if not answers.startswith(b"R"):
-        why = answers.removeprefix(b"F").decode("utf-8", "replace")
-        ending = SandboxFailed(why or "died while being set up")
-    elif header["too_long"]:
-        ending = OutputTooLong()
-    else:
-        ending = killed or by_itself(header["ended"], header["cpu_seconds"], limits)
-    usage = Usage(
-        cpu_seconds=header["cpu_seconds"],
-        wall_seconds=clock.passed,
-        memory_bytes=header["memory_bytes"],
-    )
-    return Exchanged(
-        answers[1:],
-        Execution(
-            ending=ending,
-            stdout=blob[first : first + second],
-            stderr=blob[first + second :],
-            usage=usage,
-        ),
-    )

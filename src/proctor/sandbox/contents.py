@@ -30,6 +30,7 @@ MODULES = (
         "candidate",
         "nest",
         "below",
+        "gatherer",
         "program",
         "players",
         "roles",

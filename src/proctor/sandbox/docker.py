@@ -21,9 +21,10 @@ from pathlib import Path
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, Runs
-from proctor.sandbox.box import Box, Exchanged
+from proctor.sandbox.box import Box
 from proctor.sandbox.container import Image, command, look_into, note, profile, promise
 from proctor.sandbox.contents import Contents, bundle, look_at
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job

@@ -14,9 +14,10 @@ from pathlib import Path
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, SandboxFailed
-from proctor.sandbox.box import Box, Exchanged
+from proctor.sandbox.box import Box
 from proctor.sandbox.clock import load_below
 from proctor.sandbox.contents import look_at
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder

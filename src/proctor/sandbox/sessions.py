@@ -8,9 +8,12 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, Room
+from proctor.sandbox.box import parcel
 from proctor.sandbox.drop import check
 
 MAX_CODE = 64 * MIB
+MAX_FED = 4096
+"""Standard input that every pipe holds at once, so that nobody has to feed it."""
 PYTHON, MAIN = "python", "main.py"
 
 
@@ -20,11 +23,23 @@ def not_here(where: str, language: str) -> SandboxError:
 
 
 def run_in(
-    box: Room, program: Program, limits: Limits, stdin: bytes, *, code: bytes = b""
+    box: Room,
+    program: Program,
+    limits: Limits,
+    stdin: bytes,
+    *,
+    code: bytes = b"",
+    wipe: bool = False,
 ) -> Execution:
     """Run a program in a box and wait for its end; `code` if it was compiled before."""
     if program.language != PYTHON:
         raise not_here("session or tier", program.language)
+    if len(stdin) <= MAX_FED:
+        own = parcel(program, code, stdin)
+        answers, execution = box.exchange(own, limits, "program", wipe=wipe)
+        return msgspec.structs.replace(execution, compiled=b"C" in answers)
+    if wipe:
+        box.wipe()
     guest = box.start("program", limits, program=program, code=code, stdin=stdin)
     guest.wait()
     return guest.finish()
@@ -63,8 +78,7 @@ class BoxRuns:
             return self._compiled
         limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
         code = b"" if self._compiled is None else self._compiled.stdout
-        self._box.wipe()
-        return run_in(self._box, self._program, limits, stdin, code=code)
+        return run_in(self._box, self._program, limits, stdin, code=code, wipe=True)
 
     def close(self) -> None:
         """Give the box back."""
@@ -79,6 +93,7 @@ class BoxSession:
         self._limits = limits
         self._idle_seconds = idle_seconds
         self._lock = threading.Lock()
+        self._closed = False
         self._timer = self._wind_up()
 
     def exec(self, program: Program, stdin: bytes = b"") -> Execution:
@@ -88,7 +103,8 @@ class BoxSession:
             try:
                 return run_in(self._box, program, self._limits, stdin)
             finally:
-                self._timer = self._wind_up()
+                if not self._closed:
+                    self._timer = self._wind_up()
 
     def read(self, path: str) -> bytes:
         """Return a file of the scratch folder."""
@@ -102,12 +118,17 @@ class BoxSession:
 
     def close(self) -> None:
         """End whatever runs and remove the scratch folder."""
-        self._timer.cancel()
+        self._box.hang_up()
+        self._shut()
+
+    def _shut(self) -> None:
         with self._lock:
+            self._closed = True
+            self._timer.cancel()
             self._box.close()
 
     def _wind_up(self) -> threading.Timer:
-        timer = threading.Timer(self._idle_seconds, self.close)
+        timer = threading.Timer(self._idle_seconds, self._shut)
         timer.daemon = True
         timer.start()
         return timer

@@ -22,9 +22,10 @@ from proctor.sandbox import (
     Tier,
     seccomp,
 )
-from proctor.sandbox.box import Box, Exchanged
+from proctor.sandbox.box import Box
 from proctor.sandbox.contents import SESSION_BYTES, SLOW, Contents, look_at
 from proctor.sandbox.drop import check
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.foreign import Foreign
 from proctor.sandbox.guest import Guest
 from proctor.sandbox.job import Job, in_folder

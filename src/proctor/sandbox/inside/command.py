@@ -20,10 +20,10 @@ FOLDER, DEED = "D", "X"
 
 
 def run_command(
-    seal: Callable[[], None], stages: int, _order: dict[str, Any], blob: bytes
+    seal: Callable[[], None], stages: int, _order: dict[str, Any], _source: bytes, text: bytes
 ) -> NoReturn:
     """Do what is asked for, in the folder that is asked for."""
-    asked = json.loads(blob)
+    asked = json.loads(text)
     seal()
     tried = FOLDER
     try:

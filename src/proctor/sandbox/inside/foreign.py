@@ -21,11 +21,10 @@ BESIDE = 3
 
 
 def run_foreign(
-    seal: Callable[[], None], stages: int, order: dict[str, Any], blob: bytes
+    seal: Callable[[], None], stages: int, order: dict[str, Any], source: bytes, packed: bytes
 ) -> NoReturn:
     """Write the source, or unpack what was made of it, and run what the order says."""
-    how, size = order["how"], order["code_bytes"]
-    source, packed = blob[: len(blob) - size], blob[len(blob) - size :]
+    how = order["how"]
     seal()
     try:
         if packed:

@@ -6,7 +6,7 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
 
     order                                       answer
     start role limits + [in, out, err, border]  started pid; later: ended …
-    exchange role limits, requests              ended …, what it answered and wrote
+    exchange role limits wipe, requests         ended …, what it answered and wrote
     kill                                        (makes `ended` come)
     interrupt                                   (none: the guest hears it)
     open path write                             opened + descriptor | refused why
@@ -31,8 +31,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .below import open_below
+from .gatherer import Gatherer
 from .nest import Nest, Ward
 from .players import player
+from .program import unwrap
 from .roles import SetUp
 
 MAX_PACKET = 1 << 17
@@ -40,7 +42,6 @@ INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""
 HASTE_SECONDS = 0.02
 """How long a guest may take before its output is looked at: most are gone by then."""
-CHUNK = 1 << 16
 MAX_DESCRIPTORS = 8
 MAX_ORDERS = 64
 EXCHANGED = (
@@ -147,7 +148,7 @@ class Keeper:
         set_up = self._set_up(order, (*fds, writing))
         ward = Ward(self._nest)
         if ward.pid == 0:
-            set_up.become(play, order, bytes(blob))
+            set_up.become(play, order, blob)
         os.close(writing)
         self._ward, self._stages = ward, reading
         self._say(started=ward.pid)
@@ -180,14 +181,19 @@ class Keeper:
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
         play = player(order["role"])
+        if order["wipe"]:
+            self._nest.wipe()
         answers, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
-        set_up = self._set_up(order, (0, stdout[1], stderr[1], answers[1]))
+        stdin = 0 if play is not None else _fed(unwrap(requests)[3], stdout[1], stderr[1])
+        set_up = self._set_up(order, (stdin, stdout[1], stderr[1], answers[1]))
         ward = Ward(self._nest)
         if ward.pid == 0:
-            set_up.converse(play, requests)
+            set_up.converse(play, order, requests)
         os.close(answers[1])
         os.close(stdout[1])
         os.close(stderr[1])
+        if stdin:
+            os.close(stdin)
         most, limit = order["answer_bytes"], order["limits"]["output_bytes"]
         self._said.begin((answers[0], most), (stdout[0], limit), (stderr[0], limit))
         code = self._await(ward)
@@ -268,99 +274,25 @@ class Keeper:
             pass  # the supervisor is gone; the next read says so and we clean up
 
 
-class Stream:
-    """What a guest writes to one pipe, up to a limit."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray(CHUNK)
-        self._length = 0
-        self._most = 0
-        self.fd = -1
-
-    def begin(self, fd: int, most: int) -> None:
-        """Take what comes from a descriptor; at most so many bytes are kept."""
-        self.fd, self._most = fd, most
-
-    def read(self) -> int | None:
-        """Read some; return how much, None if there is more than there may be."""
-        if self._length == len(self._buffer):
-            self._grow()
-        length = os.readv(self.fd, [memoryview(self._buffer)[self._length :]])
-        room = self._most - self._length
-        self._length += min(length, room)
-        return None if length > room else length
-
-    @property
-    def kept(self) -> memoryview:
-        """What has come."""
-        return memoryview(self._buffer)[: self._length]
-
-    def wipe(self) -> None:
-        """Leave nothing of it in memory."""
-        self._buffer[: self._length] = bytes(self._length)
-        if len(self._buffer) > CHUNK:
-            self._buffer = bytearray(CHUNK)
-        self._length = 0
-
-    def _grow(self) -> None:
-        small, self._buffer = self._buffer, bytearray(4 * len(self._buffer))
-        self._buffer[: self._length] = small
-        small[:] = bytes(len(small))
-
-
-class Gatherer:
-    """What a guest writes to all its pipes."""
-
-    def __init__(self) -> None:
-        self._streams = [Stream(), Stream(), Stream()]
-        self._open: dict[int, Stream] = {}
-        self.too_long = False
-
-    def begin(self, *pipes: tuple[int, int]) -> None:
-        """Listen to a new guest: descriptors, and how much of each is kept."""
-        self.too_long = False
-        for stream, (fd, most) in zip(self._streams, pipes, strict=True):
-            stream.begin(fd, most)
-            self._open[fd] = stream
-
-    def wipe(self) -> None:
-        """Leave nothing of it in memory."""
-        for stream in self._streams:
-            stream.wipe()
-
-    def watch(self, poll: select.poll) -> None:
-        """Have the streams drained from now on."""
-        for stream in self._streams:
-            poll.register(stream.fd, select.POLLIN)
-
-    def take(self, ready: list[int], poll: select.poll) -> bool:
-        """Read what has come; True if it is more than there may be."""
-        for fd in ready:
-            if fd in self._open and not self._read(fd):
-                poll.unregister(fd)
-        return self.too_long
-
-    def finish(self) -> list[memoryview]:
-        """Read the rest, which nobody can add to any more, and return all of it."""
-        for stream in self._streams:
-            while stream.fd in self._open and self._read(stream.fd):
-                pass
-            os.close(stream.fd)
-        return [stream.kept for stream in self._streams]
-
-    def _read(self, fd: int) -> bool:
-        length = self._open[fd].read()
-        self.too_long = self.too_long or length is None
-        if not length:
-            del self._open[fd]
-        return bool(length)
-
-
 def _is_usual(order: dict[str, Any]) -> bool:
     """Say whether an order may come again, and holds nothing of a guest's that others could see."""
     if order["do"] == "exchange":
         return True
-    return order["do"] == "start" and "how" not in order and not order["args_bytes"]
+    return order["do"] == "start" and "how" not in order
+
+
+def _fed(stdin: memoryview, *outputs: int) -> int:
+    """Return a pipe that holds all of a program's standard input.
+
+    It can open that and its outputs by name, too, although it is another user than we are.
+    """
+    reading, writing = os.pipe()
+    os.write(writing, stdin)
+    os.close(writing)
+    os.fchmod(reading, 0o444)
+    for fd in outputs:
+        os.fchmod(fd, 0o222)
+    return reading
 
 
 def _contents(fd: int) -> memoryview:

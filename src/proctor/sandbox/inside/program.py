@@ -4,21 +4,34 @@ import atexit
 import builtins
 import marshal
 import os
+import struct
 import sys
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 MAIN = "main.py"
+SIZES = struct.Struct("<III")
 
 
-def run_program(seal: Callable[[], None], stages: int, order: dict[str, Any], blob: bytes) -> None:
-    """Run main.py of the scratch folder as `python main.py` would, and leave as it would.
+def wrap(source: bytes, code: bytes = b"", args: bytes = b"", stdin: bytes = b"") -> bytes:
+    """Return all that is a guest's own as it is sent; `code` if it was compiled before."""
+    return SIZES.pack(len(code), len(args), len(stdin)) + source + code + args + stdin
 
-    The blob is its source, and behind that its code if it was compiled before.
-    """
-    size = order["code_bytes"]
-    source, code = blob[: len(blob) - size], blob[len(blob) - size :]
+
+def unwrap(parcel: memoryview) -> tuple[memoryview, memoryview, memoryview, memoryview]:
+    """Return source, code, arguments and standard input."""
+    code, args, stdin = SIZES.unpack_from(parcel)
+    last = len(parcel) - stdin
+    middle = last - args
+    first = middle - code
+    return parcel[SIZES.size : first], parcel[first:middle], parcel[middle:last], parcel[last:]
+
+
+def run_program(
+    seal: Callable[[], None], stages: int, order: dict[str, Any], source: bytes, code: bytes
+) -> None:
+    """Run main.py of the scratch folder as `python main.py` would, and leave as it would."""
     with open(MAIN, "wb") as file:
         file.write(source)
     seal()

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from .frames import Script, Wire
 from .nest import Nest, Step
 from .players import Player, perform
-from .program import run_program
+from .program import run_program, unwrap
 
 STDERR, BORDER = 2, 3
 REHEARSALS = 10
@@ -47,24 +47,29 @@ class SetUp:
         )
         self._last: Sequence[Step] = (*nest.sealing(), (os.write, (len(fds) - 1, b"R")))
 
-    def become(self, play: Player | None, order: dict[str, Any], blob: bytes) -> NoReturn:
+    def become(self, play: Player | None, order: dict[str, Any], said: memoryview) -> NoReturn:
         """Turn this process into a guest and run its role."""
         self._go(self._steps)
-        stages = self._status[1]
         if play is None:
-            run = _other(order["role"]) if "how" in order else run_program
-            end = len(blob) - order["args_bytes"]
-            args = json.loads(blob[end:] or b"[]")
-            run(lambda: self._go(self._last), stages, {**order, "args": args}, blob[:end])
+            self._run(order, said)
         self._go(self._last)
-        os.close(stages)
+        os.close(self._status[1])
         perform(play, Wire(BORDER))
 
-    def converse(self, play: Player | None, said: memoryview) -> NoReturn:
+    def converse(self, play: Player | None, order: dict[str, Any], said: memoryview) -> NoReturn:
         """Turn this process into a guest to whom all is said beforehand."""
         self._go(self._steps)
+        if play is None:
+            self._run(order, said)
         self._go(self._last)
         perform(play, Script(said, BORDER))
+
+    def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
+        """Run a program, which does not return."""
+        run = _other(order["role"]) if "how" in order else run_program
+        source, code, args, _ = map(bytes, unwrap(parcel))
+        order = {**order, "args": json.loads(args or b"[]")}
+        run(lambda: self._go(self._last), self._status[1], order, source, code)
 
     def _go(self, steps: Sequence[Step]) -> None:
         try:

@@ -8,7 +8,7 @@ import marshal
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 SCRATCH = "/tmp"
 
@@ -16,11 +16,10 @@ SCRATCH = "/tmp"
 def begin(
     modules: Sequence[tuple[str, bytes]],
     role: str,
-    order: dict[str, Any],
     blob: bytes,
     fds: tuple[int, int],
 ) -> None:
-    """Play a role; `fds` are the border and the stages."""
+    """Play a role, to which all may be said beforehand; `fds` are the border and the stages."""
     border, stages = fds
     if role == "bundle":
         _bundle(marshal.loads(blob), border, stages)  # noqa: S302  our own files
@@ -36,15 +35,27 @@ def begin(
         os.write(stages, f"F{type(error).__name__}: {error}".encode())
         os._exit(120)
     if role in ("program", "compile"):
-        from inside.program import run_program  # type: ignore[import-not-found]  # noqa: PLC0415
-
-        run_program(lambda: os.write(stages, b"R"), stages, {**order, "role": role}, blob)
+        _run(role, blob, stages)
     from inside.frames import Script, Wire  # type: ignore[import-not-found]  # noqa: PLC0415
     from inside.players import perform, player  # type: ignore[import-not-found]  # noqa: PLC0415
 
     os.write(stages, b"R")
     os.close(stages)
-    perform(player(role), Script(blob, border) if order["scripted"] else Wire(border))
+    perform(player(role), Script(blob, border) if blob else Wire(border))
+
+
+def _run(role: str, parcel: bytes, stages: int) -> None:
+    """Run a program, which does not return."""
+    from inside.program import run_program, unwrap  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    source, code, args, _ = map(bytes, unwrap(memoryview(parcel)))
+    words = []
+    if args:
+        import json  # noqa: PLC0415  most programs have no arguments
+
+        words = json.loads(args)
+    order = {"role": role, "args": words}
+    run_program(lambda: os.write(stages, b"R"), stages, order, source, code)
 
 
 def _bundle(sources: Sequence[tuple[str, str]], border: int, stages: int) -> NoReturn:

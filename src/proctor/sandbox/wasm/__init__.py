@@ -27,10 +27,10 @@ from proctor.cache import Cache
 from proctor.errors import InputError, SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Enforcement, Execution, Exited, Limits, Role, SandboxFailed
-from proctor.sandbox.box import Exchanged
 from proctor.sandbox.clock import load_of
 from proctor.sandbox.contents import EXAMINERS, INSIDE
 from proctor.sandbox.drop import check
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.pool import Pool
 from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in

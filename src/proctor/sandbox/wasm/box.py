@@ -26,10 +26,12 @@ from proctor.sandbox import (
     Limits,
     descriptors,
 )
-from proctor.sandbox.box import ENVIRONMENT, MAX_FILE_BYTES, Exchanged, processors
+from proctor.sandbox.box import ENVIRONMENT, MAX_FILE_BYTES, parcel, processors
 from proctor.sandbox.clock import Load, load_of
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.inside.below import open_below
 from proctor.sandbox.inside.frames import MAX_TOTAL
+from proctor.sandbox.inside.program import unwrap
 from proctor.sandbox.inside.remains import empty
 from proctor.sandbox.scratch import occupied
 from proctor.sandbox.wasm.guest import GONE, START_SECONDS, WasmGuest
@@ -74,6 +76,7 @@ class WasmBox:
         self._scratch = Scratch()
         self.scratch = self._scratch.folder
         self.processors = processors()
+        self._closed = False
         try:
             self._begin()
         except BaseException:
@@ -149,7 +152,7 @@ class WasmBox:
 
     def alive(self) -> bool:
         """Say whether it may be used: it was not closed."""
-        return self._to >= 0
+        return not self._closed
 
     def follow(self) -> None:
         """Run where the calling thread may run."""
@@ -177,49 +180,53 @@ class WasmBox:
         program: Program | None = None,
         code: bytes = b"",
         stdin: bytes | None = None,
-        requests: bytes | None = None,
         finally_: Callable[[], None] | None = None,
     ) -> WasmGuest:
-        """Start a guest: a program, or one that has a border, to whom all may be said before."""
-        blob = requests or b""
-        if program is not None:
-            blob = program.source.encode("utf-8", "surrogatepass") + code
-        order = {
-            "args": [] if program is None else list(program.args),
-            "code_bytes": len(code),
-            "scripted": requests is not None,
-        }
-        furniture = self._furniture
-        modules = furniture.modules.get(role, ())
-        given = marshal.dumps((modules, furniture.first, role, order, blob), MARSHAL)
+        """Start a guest; without a program it gets a border."""
+        own = b"" if program is None else parcel(program, code)
+        guest = WasmGuest(self, limits, border=program is None, finally_=finally_)
+        self._order(role, limits, own, stdin or b"", border=program is None)
+        return guest
+
+    def exchange(
+        self, requests: bytes, limits: Limits, role: str = "candidate", *, wipe: bool = False
+    ) -> Exchanged:
+        """Have a fresh guest answer requests that are all known, or run a program."""
+        if wipe:
+            self.wipe()
+        is_program = role == "program"
+        stdin = bytes(unwrap(memoryview(requests))[3]) if is_program else b""
+        guest = WasmGuest(self, limits, border=not is_program, scripted=True)
+        self._order(role, limits, requests, stdin, border=not is_program)
+        guest.wait()
+        execution = guest.finish()
+        answers = guest.stage[1:].encode() if is_program else bytes(guest.answers)
+        return Exchanged(answers, execution)
+
+    def _order(self, role: str, limits: Limits, own: bytes, stdin: bytes, *, border: bool) -> None:
+        """Have the worker start a guest; another one, if the last had to be killed."""
+        if self._closed:
+            raise SandboxError("the box was closed")
+        if self._process.poll() is not None:
+            self._end()
+            self._begin()
+        modules = self._furniture.modules.get(role, ())
+        given = marshal.dumps((modules, self._furniture.first, role, own), MARSHAL)
         header = {
             "environment": GUESTS,
-            "stdin_bytes": len(stdin or b""),
+            "stdin_bytes": len(stdin),
             "output_bytes": limits.output_bytes,
-            "answer_bytes": MAX_TOTAL if program is None else None,
+            "answer_bytes": MAX_TOTAL if border else None,
             "memory_bytes": limits.memory_bytes,
             "file_bytes": limits.file_bytes,
             "open_files": limits.open_files,
         }
-        if self._process.poll() is not None:
-            self._end()
-            self._begin()
-        guest = WasmGuest(
-            self,
-            limits,
-            border=program is None,
-            scripted=requests is not None,
-            finally_=finally_,
-        )
-        self.tell(b"S", json.dumps(header).encode() + b"\n" + (stdin or b"") + given)
-        return guest
+        self.tell(b"S", json.dumps(header).encode() + b"\n" + stdin + given)
 
-    def exchange(self, requests: bytes, limits: Limits, role: str = "candidate") -> Exchanged:
-        """Have a fresh guest answer requests that are all known, under one clock."""
-        guest = self.start(role, limits, requests=requests)
-        guest.wait()
-        execution = guest.finish()
-        return Exchanged(bytes(guest.answers), execution)
+    def hang_up(self) -> None:
+        """End the worker and its guest; any thread may, whoever waits for an answer."""
+        self._closed = True
+        self._process.kill()
 
     def write(self, path: str, content: bytes) -> None:
         """Put a file into the scratch folder."""
@@ -246,6 +253,7 @@ class WasmBox:
 
     def close(self) -> None:
         """End the worker and remove its folder."""
+        self._closed = True
         self._end()
         self._scratch.remove()
 

@@ -63,8 +63,8 @@ class WasmGuest:
         limits: Limits,
         *,
         border: bool,
-        scripted: bool,
-        finally_: Callable[[], None] | None,
+        scripted: bool = False,
+        finally_: Callable[[], None] | None = None,
     ) -> None:
         self._box = box
         self.limits = limits

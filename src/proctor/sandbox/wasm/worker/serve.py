@@ -203,11 +203,11 @@ parts = []
 while part := os.read(given, 1 << 22):
     parts.append(part)
 os.close(given)
-modules, first, role, order, blob = marshal.loads(b"".join(parts))
+modules, first, role, blob = marshal.loads(b"".join(parts))
 names = dict()
 exec(first if type(first) is str else marshal.loads(first), names)
 del parts, part, first
-names["begin"](modules, role, order, blob, (border, stages))
+names["begin"](modules, role, blob, (border, stages))
 """
 
 OURS = ("fd_read", "fd_write", "fd_close", "path_open")
