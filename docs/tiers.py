@@ -114,7 +114,8 @@ def _page(columns: Mapping[str, Column], missing: Mapping[str, str]) -> Iterator
     yield "Every program of the corpus (`tests/corpus/python`) was run in every tier, once, by"
     yield f"{who} on {platform.system()} {platform.release().split('-')[0]}, {platform.machine()}."
     yield "`proctor selftest` runs the same programs on your machine, `proctor doctor` says which"
-    yield "tiers work there. Each column is of the day on which its tier was run last; the corpus grows.\n"
+    yield "tiers work there. Each column is of the day on which its tier was run last, and the"
+    yield "corpus grows.\n"
     for tier, why in missing.items():
         yield f"The {tier} tier is not in the tables: {why}.\n"
     yield f"{BY_WHAT}\n"
@@ -153,7 +154,8 @@ def _strays(tier: str, findings: Findings) -> Iterator[str]:
         return
     yield "| program | what it tries | what came of it |\n|---|---|---|"
     for landing in strays:
-        yield f"| `{landing.program.removeprefix('python/')}` | {CLASSES[landing.topic]} | {_came(landing)} |"
+        name = landing.program.removeprefix("python/")
+        yield f"| `{name}` | {CLASSES[landing.topic]} | {_came(landing)} |"
     yield ""
     for left in findings.left:
         yield f"Left on the host: `{left}`\n"

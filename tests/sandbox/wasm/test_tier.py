@@ -1,8 +1,10 @@
 """What the wasm tier holds and what it cannot do."""
 
+import io
 import os
 import threading
 import time
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -234,3 +236,29 @@ def test_the_settings_may_name_the_module(tmp_path, monkeypatch, wasm_python):
         assert said(sandbox, "import sys; print(sys.platform)") == "wasi\n"
     finally:
         sandbox.close()
+
+
+def test_a_library_beside_a_module_is_used_and_cannot_be_changed(wasm, wasm_python, tmp_path):
+    library = tmp_path / "lib/python3.12"
+    carried = "/usr/local/lib/python312.zip"
+    session = wasm.session(LIMITS.with_seconds(60))
+    try:
+        copied = session.exec(Program(source=f"import shutil; shutil.copy({carried!r}, 'all.zip')"))
+        assert copied.ending == Exited(0), copied.stderr
+        zipfile.ZipFile(io.BytesIO(session.read("all.zip"))).extractall(library)
+    finally:
+        session.close()
+    if not (library / "os.py").exists():
+        (library / "os.py").touch()  # by which Python knows its library; os.pyc is what it loads
+    (tmp_path / "python.wasm").symlink_to(wasm_python)
+    source = (
+        "import bisect\nprint(bisect.__file__)\n"
+        "for name in ('bisect.py', 'new.py'):\n"
+        "    try: print(open('/lib/python3.12/' + name, 'w'))\n    except OSError: pass\n"
+    )
+    sandbox = open_wasm(str(tmp_path / "python.wasm"))
+    try:
+        assert said(sandbox, source).startswith("/lib/python3.12/bisect.py")
+    finally:
+        sandbox.close()
+    assert not (library / "new.py").exists()
