@@ -181,7 +181,7 @@ class Box:
         `how` is for programs of other languages than Python: see `foreign.py`. It finds the
         descriptors that are `beside` behind its own.
         """
-        own = b"" if program is None else parcel(program, code)
+        own = parcel(program, code)
         self._make_room(limits, len(own))
         reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
         feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
@@ -328,8 +328,10 @@ def _reason(said: Sequence[str]) -> str:
     return said[-1] if said[0].startswith("Traceback") else said[0]
 
 
-def parcel(program: Program, code: bytes = b"", stdin: bytes = b"") -> bytes:
+def parcel(program: Program | None, code: bytes = b"", stdin: bytes = b"") -> bytes:
     """Return what is a guest's own: it is sent as bytes, which the keeper wipes."""
+    if program is None:
+        return wrap(b"", code)
     words = json.dumps(program.args).encode() if program.args else b""
     return wrap(program.source.encode("utf-8", "surrogatepass"), code, words, stdin)
 
