@@ -35,7 +35,7 @@ def said(wasm, source, limits=LIMITS, stdin=b""):
 def test_it_says_what_holds_and_what_is_missing(wasm):
     found = wasm.enforcement()
     assert (found.tier, found.isolated, found.packages) == ("wasm", True, ())
-    assert found.toolchains["python"].endswith("(WASI)")
+    assert found.toolchains["python"].endswith("(WASI: no threads, processes, numpy)")
     assert found.walls["processes"] == "WASI: only one, without threads"
     assert not [wall for wall in found.walls.values() if wall.startswith("not enforced")]
 

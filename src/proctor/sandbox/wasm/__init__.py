@@ -46,6 +46,7 @@ FIRST = "wasi"
 VERSION = "import sys; print(sys.version)"
 LIMITS = Limits(memory_bytes=512 * MIB, output_bytes=4 * MIB).with_seconds(60)
 SUFFIX = ".wasm"
+LABEL = "WASI: no threads, processes, numpy"
 
 
 def open_wasm(
@@ -144,7 +145,7 @@ class Wasm:
                 "other processes": "WASI: none in sight, no signals",
                 "system calls": "WASI: none, only its functions",
             },
-            toolchains={PYTHON: f"python {version.stdout.decode().split()[0]} (WASI)"},
+            toolchains={PYTHON: f"python {version.stdout.decode().split()[0]} ({LABEL})"},
         )
 
     def enforcement(self) -> Enforcement:

@@ -17,11 +17,12 @@ from proctor.sandbox import (
     Limits,
     OutputTooLong,
     SandboxFailed,
+    Signalled,
     Usage,
 )
 from proctor.sandbox.clock import TICK, Load, Stopwatch
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
-from proctor.sandbox.guest import GuestEnded, by_itself, over_limit
+from proctor.sandbox.guest import GuestEnded, over_limit
 from proctor.sandbox.inside.frames import Frame, Reader, TooLarge
 
 START_SECONDS = 60.0
@@ -182,7 +183,8 @@ class WasmGuest:
             return SandboxFailed(why or "died while being set up")
         if ended["too_long"]:
             return OutputTooLong()
-        return by_itself(ended["ended"], ended["cpu_seconds"], self.limits)
+        code = ended["ended"]
+        return Exited(code) if code >= 0 else Signalled(-code)
 
     def _step(self) -> None:
         """Wait for something to happen, but no longer than the clock allows, and deal with it."""
