@@ -114,12 +114,28 @@ def test_every_exit_code_is_one(wasm, code, ending):
     assert wasm.run(Program(source=f"import os; os._exit({code})"), LIMITS).ending == ending
 
 
-def test_a_stack_that_is_full_ends_only_the_guest(wasm):
-    source = (
-        "import sys\nsys.setrecursionlimit(10**8)\nclass A:\n    def __add__(self, n):\n"
-        "        return self + (n + 1)\nA() + 1\n"
-    )
-    assert wasm.run(Program(source=source), LIMITS).ending == Signalled(11)
+def test_calls_may_be_nested_and_too_deep_is_an_exception(wasm):
+    source = """
+from functools import cache
+blocks = [bytes([n % 251]) * 5000 for n in range(4000)]
+@cache
+def f(n):
+    return n and 1 + f(n - 1)
+def g(n):
+    return n and 1 + g(n - 1)
+print(f(150), g(900))
+class Deep:
+    def __add__(self, other): return self + other
+for nest in (lambda: f(10**5), lambda: g(10**5), lambda: Deep() + 1, lambda: eval('(' * 10**4)):
+    try: nest()
+    except (RecursionError, MemoryError): print('too deep')
+print(all(block == bytes([n % 251]) * 5000 for n, block in enumerate(blocks)))
+"""
+    assert said(wasm, source) == "150 900\n" + "too deep\n" * 4 + "True\n"
+
+
+def test_a_crash_ends_only_the_guest(wasm):
+    assert wasm.run(Program(source="import os; os.abort()"), LIMITS).ending == Signalled(6)
     assert said(wasm, "print(1)") == "1\n"
 
 

@@ -60,6 +60,7 @@ def _run(role: str, parcel: bytes, stages: int) -> None:
 
 def _bundle(sources: Sequence[tuple[str, str]], border: int, stages: int) -> NoReturn:
     """Say what modules are when this very Python has compiled them, as text."""
+    _check_stack()
     lines = [
         f"{name} {marshal.dumps(compile(source, f'<inside {name}>', 'exec', 0, True)).hex()}\n"
         for name, source in sources
@@ -69,6 +70,25 @@ def _bundle(sources: Sequence[tuple[str, str]], border: int, stages: int) -> NoR
         left = left[os.write(border, left) :]
     os.write(stages, b"R")
     os._exit(0)
+
+
+class _Deep:
+    def __add__(self, other: int) -> "_Deep":
+        return self + other
+
+
+def _check_stack() -> None:
+    """Fail if C code that nests as deep as it may writes over what was allocated.
+
+    The stack was moved to where no allocator of this Python should look for memory.
+    """
+    blocks = [bytes((n % 251,)) * 4096 for n in range(6000)]
+    try:
+        _Deep() + 1
+    except RecursionError:
+        pass
+    if any(block != bytes((n % 251,)) * 4096 for n, block in enumerate(blocks)):
+        raise MemoryError("its stack and its heap overlap")
 
 
 def _unpack(modules: Sequence[tuple[str, bytes]]) -> None:

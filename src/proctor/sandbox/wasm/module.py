@@ -27,6 +27,7 @@ sys.path += [sys.argv.pop(1), sys.argv.pop(1)]
 from worker.serve import main
 main(*sys.argv[1:])
 """
+STACK = Path(__file__).parent / "worker" / "stack.py"
 STACK_BYTES = 2 << 20
 """Of a guest's own calls; wasmtime allows no more."""
 MAGIC = b"\0asm"
@@ -77,6 +78,7 @@ def compiled(path: Path) -> tuple[str, Path]:
         digest_of(path, changed),
         metadata.version("wasmtime"),
         str(STACK_BYTES),
+        hashlib.sha256(STACK.read_bytes()).hexdigest(),  # which changes what is compiled
         platform.machine(),
         platform.system(),
     )

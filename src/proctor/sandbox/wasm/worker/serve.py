@@ -32,6 +32,7 @@ import wasmtime
 from wasmtime import Config, Engine, Linker, Module, Store, Trap, WasmtimeError
 
 from .desk import Channel, Desk, Left, Stop
+from .stack import STACK_BYTES, STACK_PAGES, with_stack
 
 THREAD_BYTES = 16 << 20
 """More than enough for a guest's own calls and for ours."""
@@ -125,7 +126,7 @@ class Worker:
                 "killed": desk.killed,
                 "too_long": desk.too_long,
                 "cpu_seconds": time.process_time() - desk.begin,
-                "memory_bytes": desk.memory_bytes(),
+                "memory_bytes": max(desk.memory_bytes() - STACK_BYTES, 0),
             }
 
     def _start(self, store: Store, desk: Desk) -> dict[str, Any]:
@@ -149,7 +150,7 @@ class Worker:
         store.set_epoch_deadline(1)
         if desk.killed:  # before anybody could have counted
             self._engine.increment_epoch()
-        store.set_limits(memory_size=desk.order["memory_bytes"])
+        store.set_limits(memory_size=desk.order["memory_bytes"] + STACK_BYTES)
         store.set_wasi(self._world(desk))
 
         def wasi(name: str) -> Any:
@@ -165,6 +166,7 @@ class Worker:
         ]
         python = wasmtime.Instance(store, self._python, imports).exports(store)
         memory = python["memory"]
+        memory.grow(store, STACK_PAGES)
         desk.attach(store, memory)
         ours = [desk_functions[name] for name in DESK if name != EXIT]
         back = wasmtime.Instance(
@@ -233,6 +235,7 @@ def main(stack: str, what: str, *rest: str) -> None:
     made = engine(int(stack))
     if what == "compile":
         source, target = rest
-        Path(target).write_bytes(Module.from_file(made, source).serialize())
+        module = Module(made, with_stack(Path(source).read_bytes()))
+        Path(target).write_bytes(module.serialize())
         return
     Worker(made, Channel(), *rest).serve()
