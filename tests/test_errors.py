@@ -38,13 +38,15 @@ def test_boundary_says_what_to_do_then() -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EMFILE, errno.ENOMEM])
-def test_a_host_that_gives_out_is_not_blamed_on_input(number: int) -> None:
+def test_a_host_that_gives_out_is_to_blame_itself(number: int) -> None:
     why = os.strerror(number)
     said = f"^cannot read x: {why}$"
     with pytest.raises(HostError, match=said), boundary(InputError, "cannot read x"):
         raise OSError(number, why)
-    with pytest.raises(SandboxError), boundary(SandboxError, "cannot start"):
+    with pytest.raises(HostError, match="start"), boundary(SandboxError, "cannot start"):
         raise OSError(number, why)
+    with pytest.raises(SandboxError), boundary(SandboxError, "cannot start"):
+        raise OSError(errno.EPERM, "may not")
 
 
 def test_boundary_has_words_for_errors_without_a_number() -> None:

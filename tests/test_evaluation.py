@@ -11,11 +11,12 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 
-from proctor.completion import Completion, Sampling
+from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, SandboxError
 from proctor.evaluation import Plan, evaluate, new_folder
 from proctor.journal import Key, read_journal
 from proctor.judge import Rules
+from proctor.lines import encode
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
 from proctor.receipt import Receipt
@@ -105,6 +106,40 @@ def test_a_finished_run_is_only_summed_up_again(sandbox: Sandbox, tmp_path: Path
     assert (tmp_path / REPORT).exists()
 
 
+def test_what_this_host_failed_at_is_tried_again(sandbox: Sandbox, tmp_path: Path) -> None:
+    """It stands among others; those are left as they are."""
+    evaluate(plan(), sandbox, tmp_path)
+    receipts = list(read_journal(tmp_path / RECEIPTS, Receipt))
+    changes = {"outcome": None, "bucket": Bucket.HARNESS, "score": None, "detail": "no box"}
+    for number in (1, 4):
+        receipts[number] = msgspec.structs.replace(receipts[number], **changes)
+    unfit = {**changes, "bucket": Bucket.BENCHMARK}
+    receipts[2] = msgspec.structs.replace(receipts[2], **unfit)
+    unanswered = {**changes, "stop": StopReason.ERROR}
+    receipts[3] = msgspec.structs.replace(receipts[3], **unanswered)
+    (tmp_path / RECEIPTS).write_bytes(b"".join(encode(one) + b"\n" for one in receipts))
+    seen: list[Receipt] = []
+    summary = evaluate(plan(), sandbox, tmp_path, watch=seen.append)
+    assert {one.task_id for one in seen} == {receipts[1].task_id, receipts[4].task_id}
+    kept = [one for number, one in enumerate(receipts) if number not in (1, 4)]
+    assert list(read_journal(tmp_path / RECEIPTS, Receipt))[:4] == kept
+    assert (summary.samples, summary.passed, summary.unscored) == (6, 4, 2)
+    assert sorted(os.listdir(tmp_path)) == [COMPLETIONS, MANIFEST, RECEIPTS, REPORT]
+
+
+def test_more_programs_than_are_held(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are in between, an identical one is not run again."""
+    monkeypatch.setattr("proctor.run.REMEMBERED", 2)
+    model = Recorded(jsonl("s.jsonl", rows(samples=3) * 2))
+    counted: Any = Counted(sandbox)
+    evaluate(plan(model, options=Options(workers=1)), counted, tmp_path / "run")
+    assert counted.candidates == 18
+    receipts = list(read_journal(tmp_path / "run" / RECEIPTS, Receipt))
+    assert [one.reused_from for one in receipts] == [None] * 18 + [0, 1, 2] * 6
+
+
 def test_a_run_is_resumed_wherever_it_was_torn(
     sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
 ) -> None:
@@ -124,6 +159,30 @@ def test_a_run_is_resumed_wherever_it_was_torn(
         assert sorted((out / COMPLETIONS).read_bytes().splitlines()) == sorted(
             completions.splitlines()
         )
+
+
+def test_a_long_file_is_not_read_from_its_beginning_again(
+    kernel: Sandbox, alone: Path, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost by that, also of what was written down and not graded."""
+    monkeypatch.setattr("proctor.survey.STEP", 4)
+    monkeypatch.setattr("proctor.survey.WORTH_KEEPING", 1)
+    model = Recorded(jsonl("s.jsonl", rows(samples=3)))
+    out = alone / "run"
+    evaluate(plan(model), kernel, out)
+    wanted = {
+        (one.task_id, one.sample): one.bucket for one in read_journal(out / RECEIPTS, Receipt)
+    }
+    receipts, completions = (out / RECEIPTS).read_bytes(), (out / COMPLETIONS).read_bytes()
+    for done, written in ((0, 18), (3, 9), (9, 10), (17, 17), (18, 18)):
+        (out / RECEIPTS).write_bytes(b"".join(receipts.splitlines(keepends=True)[:done]))
+        (out / COMPLETIONS).write_bytes(b"".join(completions.splitlines(keepends=True)[:written]))
+        assert evaluate(plan(model), kernel, out).complete
+        found = {
+            (one.task_id, one.sample): one.bucket for one in read_journal(out / RECEIPTS, Receipt)
+        }
+        assert found == wanted
+        assert (out / COMPLETIONS).read_bytes() == completions
 
 
 def test_another_samples_file_of_the_same_name_is_another_run(
@@ -313,6 +372,29 @@ def test_tasks_that_nothing_can_be_judged_by(sandbox: Sandbox, tmp_path: Path) -
         summary = evaluate(plan(benchmark=benchmark, options=options), sandbox, out)
         assert (summary.passed, summary.unscored, len(summary.unfit)) == (1, unscored, unscored)
     assert summary.unfit["t1"].startswith("canonical_solution fails the task's own tests (wrong_")
+
+
+def test_who_stops_now_does_not_wait(
+    kernel: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    """Also when a receipt is being written just then, not only while one is waited for."""
+    slow = "import time\ntime.sleep(2.5)"
+    rows = [
+        {"task_id": "t0", "solution": "def f(x): return 0"},
+        {"task_id": "t1", "solution": slow},
+    ]
+    model = Recorded(jsonl("s.jsonl", rows))
+
+    def stop_now(receipt: Receipt) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(plan(model, partial=True), kernel, tmp_path / "run", watch=stop_now)
+    left = [one for one in threading.enumerate() if one.name.startswith("grader")]
+    assert left, "somebody still waits for the slow one, but not we"
+    assert keys(tmp_path / "run") == [("t0", 0)]
+    for one in left:
+        one.join()
 
 
 def test_a_stop_that_comes_too_late_is_a_finished_run(sandbox: Sandbox, tmp_path: Path) -> None:

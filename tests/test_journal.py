@@ -1,9 +1,11 @@
 """Journals survive a kill at any moment, and damage in them is named."""
 
+import errno
 import os
 import resource
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,16 @@ from hypothesis import strategies as st
 
 from proctor import journal as module
 from proctor.errors import InputError
-from proctor.journal import BLOCK, Journal, Key, Samples, read_journal
+from proctor.journal import (
+    BLOCK,
+    FIRST_READ,
+    Journal,
+    Key,
+    Samples,
+    read_journal,
+    read_places,
+    sync_folder,
+)
 
 ROWS = [Key("a", 0), Key("é", 1), Key("b" * 50, 2)]
 
@@ -101,6 +112,55 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
             list(read_journal(path, Key, lambda task_id, sample: Key(task_id, sample) in ROWS))
         mend = "take that line out, and the run's command makes a new one"
         assert str(caught.value) == f"{path}, {said}; {mend}"
+
+
+@given(st.lists(st.text(max_size=3 * FIRST_READ), max_size=5), st.data())
+def test_a_record_is_found_by_its_place(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
+) -> None:
+    """Also when the file is opened again, and whatever was cut off or taken out before."""
+    path = tmp_path_factory.mktemp("places") / "j"
+    keys = [Key(name, number) for number, name in enumerate(names)]
+    journal = Journal(path)
+    places = [journal.append(key) for key in keys]
+    assert [journal.at(place, Key) for place in places] == keys
+    assert list(read_places(path, Key)) == list(zip(places, keys, strict=True))
+    journal.close()
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    journal = Journal(path)
+    gone = data.draw(st.sets(st.sampled_from(keys), max_size=len(keys))) if keys else set()
+    lines = {module.encode(key) + b"\n" for key in gone}
+    assert journal.drop(lambda line: line in lines) is bool(gone)
+    added = Key("new", 99)
+    place = journal.append(added)
+    assert journal.at(place, Key) == added
+    journal.close()
+    assert list(read_journal(path, Key)) == [*(key for key in keys if key not in gone), added]
+    assert os.listdir(path.parent) == ["j"]
+
+
+def test_what_is_no_record_is_found_nowhere(tmp_path: Path) -> None:
+    """Whoever looks there does without."""
+    fill(tmp_path / "j", ROWS)
+    journal = Journal(tmp_path / "j")
+    for place in (1, 10**9):
+        assert journal.at(place, Key) is None
+    journal.close()
+    assert journal.at(0, Key) is None
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EINVAL])
+def test_a_folder_that_cannot_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, all_closed: None, number: int
+) -> None:
+    """A file system that does not sync folders is none of our business, a broken one is."""
+
+    def fsync(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError) if number == errno.EIO else nullcontext():
+        sync_folder(tmp_path)
 
 
 def test_no_journal_is_an_empty_one(tmp_path: Path) -> None:

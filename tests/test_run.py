@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from proctor.completion import Completion, StopReason
-from proctor.errors import SandboxError
+from proctor.errors import HostError, SandboxError
 from proctor.judge import Rules
 from proctor.receipt import Receipt
 from proctor.run import Grader, Options, Seen, grade_all
 from proctor.sandbox import Enforcement, Execution, Sandbox, SandboxFailed
+from proctor.sandbox.drop import Dropped
 from proctor.task import Assertions, Benchmark, CallCases, Task
 from proctor.verdict import Bucket, Outcome
 
@@ -239,6 +240,69 @@ def test_seen_forgets(receipt: Callable[..., Receipt], monkeypatch: pytest.Monke
     for number in range(100):
         seen.once(("t", str(number)), lambda: receipt(0))
     assert len(seen._receipts) == 10
+
+
+def test_seen_recalls_what_is_written_down(receipt: Callable[..., Receipt]) -> None:
+    """Only the place is kept; what cannot be read any more, or is of another program, is run."""
+    written = {
+        place: receipt(place, task_sha256="t", program_sha256=f"p{place}") for place in range(9)
+    }
+    seen = Seen(written.get)
+    for place, one in written.items():
+        assert seen.once(("t", f"p{place}"), lambda one=one: one) == (one, True)
+        seen.wrote(("t", f"p{place}"), place)
+    assert not seen._receipts
+    for place, one in written.items():
+        assert seen.once(("t", f"p{place}"), unused) == (one, False)
+    other = receipt(100)
+    del written[3]
+    written[4] = other
+    for place in (3, 4):
+        assert seen.once(("t", f"p{place}"), lambda: other) == (other, True)
+
+
+def unused() -> Receipt:
+    raise AssertionError
+
+
+def test_seen_does_not_keep_an_error(receipt: Callable[..., Receipt]) -> None:
+    """A host that gave out may have recovered."""
+    seen = Seen()
+
+    def full() -> Receipt:
+        raise HostError("no room")
+
+    with pytest.raises(HostError):
+        seen.once(("t", "p"), full)
+    assert seen.once(("t", "p"), lambda: receipt(1))[1]
+
+
+def test_seen_does_not_drop_who_waits_for_somebody_dropped(
+    receipt: Callable[..., Receipt],
+) -> None:
+    seen, begun, go = Seen(), threading.Event(), threading.Event()
+    results: list[bool] = []
+
+    def dropped() -> Receipt:
+        begun.set()
+        assert go.wait(10)
+        raise Dropped
+
+    def leave() -> None:
+        with pytest.raises(Dropped):
+            seen.once(("t", "p"), dropped)
+
+    first = threading.Thread(target=leave)
+    first.start()
+    assert begun.wait(10)
+    second = threading.Thread(
+        target=lambda: results.append(seen.once(("t", "p"), lambda: receipt(1))[1])
+    )
+    second.start()
+    go.set()
+    first.join()
+    second.join()
+    assert results == [True]
 
 
 # grade_all

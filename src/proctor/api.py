@@ -23,7 +23,7 @@ import msgspec
 
 from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.completion import Completion, Sampling
-from proctor.errors import InputError
+from proctor.errors import HostError, InputError
 from proctor.evaluation import Plan
 from proctor.evaluation import evaluate as _evaluate
 from proctor.languages import named
@@ -41,6 +41,7 @@ from proctor.settings import Settings, default_workers, load_settings, server_of
 from proctor.stream import Receipts
 from proctor.summary import Summary
 from proctor.task import Task
+from proctor.verdict import Unscored
 
 AnyTask = Task | Mapping[str, Any]
 Pair = tuple[AnyTask, Completion | str]
@@ -170,7 +171,11 @@ def submit(
 
 
 def _grade(options: Options, task: Task, completion: Completion) -> Receipt:
-    return _grader(options).grade(task, completion)
+    grader = _grader(options)
+    try:
+        return grader.grade(task, completion)
+    except HostError as error:  # a trainer goes on without this sample
+        return grader.unjudged(task, completion, Unscored(reason=str(error)))
 
 
 def grade_many(

@@ -77,12 +77,12 @@ def boundary(error: type[ProctorError], what: str, then: str = "") -> Iterator[N
     """Turn an operating-system error inside the block into `error`.
 
     It says `what` was tried, why that failed, and what to do `then`. A host that gives out is not
-    blamed on the user's input.
+    blamed on the user's input, nor taken for one that cannot run candidates.
     """
     try:
         yield
     except OSError as trouble:
         reason = f"{what}: {trouble.strerror or trouble}"
-        if error is InputError and trouble.errno in GIVES_OUT:
+        if error in (InputError, SandboxError) and trouble.errno in GIVES_OUT:
             error = HostError
         raise error(f"{reason}; {then}" if then else reason) from trouble

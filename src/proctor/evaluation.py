@@ -7,30 +7,33 @@ import socket
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from proctor.completion import Completion, Sampling
+from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, SandboxError, boundary
-from proctor.journal import Key, Samples, read_journal
+from proctor.journal import Samples, read_journal, read_places
 from proctor.lines import encode
 from proctor.models import Given
 from proctor.models.generated import Generated
 from proctor.receipt import Manifest, Receipt, versions
-from proctor.run import Grader, Options, grade_all
+from proctor.run import Grader, Options, Written, grade_all
 from proctor.sandbox import Limits, Sandbox
 from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
+from proctor.survey import Copied, Mark, forget, survey
 from proctor.task import Benchmark
 from proctor.verdict import Bucket, Unscored
 
 Watch = Callable[[Receipt], None]
 SHOWN_MISSING = 100
+UNDONE = (Bucket.CANCELLED, Bucket.HARNESS)
+"""Samples that are tried again when the run is gone on with."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,26 +69,29 @@ def evaluate(
     """
     started = time.monotonic()
     halt = _Halt(stop, started + plan.seconds)
-    survey = _survey(plan)
+    there = _survey(plan)
     for language in sorted(plan.benchmark.languages - {"python"}):
         with contextlib.suppress(SandboxError):  # every sample will say that it is missing
             sandbox.offer(language)
-    manifest = _manifest(plan, sandbox, survey)
+    manifest = _manifest(plan, sandbox, there)
     path = out or new_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
-        grader = Grader(sandbox, plan.options)
-        directory.go_on(_is_cancelled)  # there is time now
-        done = _graded(path, survey, grader)
-        begin(survey.samples, len(done), path)
-        todo = _remaining(plan, directory, survey, done, halt)
+        receipts = directory.receipts
+        grader = Grader(sandbox, plan.options, lambda place: receipts.at(place, Receipt))
+        if plan.seconds > 0:
+            directory.go_on(_is_undone)  # there is time now, and the host may be better
+        done = _graded(path, there, grader)
+        begin(there.samples, len(done), path)
+        todo = _remaining(plan, directory, there, done, halt)
         graded = grade_all(grader, plan.benchmark, todo, plan.options.workers, halt)
-        for receipt in chain(graded, _cancelled(plan, survey, done, grader, halt)):
-            directory.receipts.append(receipt)
-            done.add(receipt.task_id, receipt.sample)
-            watch(receipt)
+        with _heard_out(graded):
+            for receipt in chain(graded, _cancelled(plan, there, done, grader, halt)):
+                grader.wrote(receipt, receipts.append(receipt))
+                done.add(receipt.task_id, receipt.sample)
+                watch(receipt)
         if halt.is_set() and isinstance(plan.model, Generated):
             deque(todo, 0)  # answers under way are written down, to be judged another time
-        if halt.asked and len(done) < survey.samples:
+        if halt.asked and len(done) < there.samples:
             raise KeyboardInterrupt
         seconds = round(time.monotonic() - started, 3)
         summary = summarize(path, ks=plan.ks, seed=plan.sampling.seed, seconds=seconds)
@@ -117,6 +123,7 @@ class _Survey(NamedTuple):
     counts: Counter[str]
     """How many samples each task has."""
     completions_sha256: str | None = None
+    marks: Sequence[Mark] = ()
     prompts_sha256: str | None = None
 
     @property
@@ -130,17 +137,14 @@ class _Survey(NamedTuple):
 
 
 def _survey(plan: Plan) -> _Survey:
-    """Go through all completions once, so that whatever is wrong with them is said at once."""
+    """Look at all that is to be graded, so that whatever is wrong with it is said at once."""
     if isinstance(plan.model, Generated):
         n = plan.sampling.n_samples
         check_ks(plan.ks, [n])
         asked = Counter({task.task_id: n for task in plan.benchmark.tasks})
         return _Survey(asked, prompts_sha256=plan.model.sha256(plan.benchmark))
-    digest = hashlib.sha256()
-    counts: Counter[str] = Counter()
-    for completion in plan.model.complete(plan.benchmark, plan.sampling):
-        counts[completion.task_id] += 1
-        digest.update(encode(completion) + b"\n")
+    found = survey(plan.model, plan.benchmark, plan.sampling)
+    counts = Counter(found.counts)
     name, tasks = plan.model.name, plan.benchmark.ids
     if not counts:
         raise InputError(f"{name}: there are no completions in it")
@@ -153,16 +157,29 @@ def _survey(plan: Plan) -> _Survey:
             f"--partial scores the others"
         )
     check_ks(plan.ks, counts.values())
-    return _Survey(counts, completions_sha256=digest.hexdigest())
+    return _Survey(counts, completions_sha256=found.sha256, marks=found.marks)
 
 
 def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
     """Read the receipts of an earlier part of the run; programs that ran are not run again."""
     done = Samples()
-    for receipt in read_journal(path / RECEIPTS, Receipt, survey.has):
+    for place, receipt in read_places(path / RECEIPTS, Written, survey.has):
         done.add(receipt.task_id, receipt.sample)
-        grader.remember(receipt)
+        grader.wrote(receipt, place)
     return done
+
+
+@contextlib.contextmanager
+def _heard_out(graded: Generator[Receipt, None, None]) -> Iterator[None]:
+    """See that nobody grades any more when this is left; who was told to stop now does not wait."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        with contextlib.suppress(KeyboardInterrupt, StopIteration):
+            graded.throw(stop)
+        raise
+    finally:
+        graded.close()
 
 
 def _cancelled(
@@ -182,8 +199,15 @@ def _cancelled(
                 yield grader.unjudged(find(task_id), nothing, verdict)
 
 
-def _is_cancelled(line: bytes) -> bool:
-    return b'"bucket":"cancelled"' in line  # in a text its quotes would be escaped
+def _is_undone(line: bytes) -> bool:
+    """Say whether a receipt stands for no grading: there was no time, or this host failed."""
+    if b'"outcome":null' not in line:  # most lines need not be parsed
+        return False
+    try:
+        receipt = msgspec.json.decode(line, type=Written)
+    except (ValueError, RecursionError):
+        return False  # it is damaged, which whoever reads the journal will say
+    return receipt.bucket in UNDONE and receipt.stop is not StopReason.ERROR
 
 
 def _remaining(
@@ -209,16 +233,22 @@ def _remaining(
 def _given(
     plan: Plan, model: Given, directory: RunDirectory, survey: _Survey, done: Samples
 ) -> Iterator[Completion]:
-    written = Samples(read_journal(directory.path / COMPLETIONS, Key, survey.has))
-    digest = hashlib.sha256()
-    for completion in model.complete(plan.benchmark, plan.sampling):
+    path = directory.path / COMPLETIONS
+    copied = Copied(path, survey.has, survey.marks, done)
+    passed = copied.passed if copied.undone else 0
+    for completion in islice(read_journal(path, Completion, survey.has), passed):
+        if (completion.task_id, completion.sample) not in done:
+            yield completion
+    digest = copied.digest
+    for completion in copied.rest(model, plan.benchmark, plan.sampling):
         digest.update(encode(completion) + b"\n")
         key = (completion.task_id, completion.sample)
-        if key not in written:
+        if key not in copied.samples:
             directory.completions.append(completion)
         if key not in done:
             yield completion
     if digest.hexdigest() != survey.completions_sha256:
+        forget(model, plan.benchmark)
         raise InputError(f"{model.name}: it changed while it was graded; grade it again")
 
 

@@ -6,12 +6,13 @@ file is opened again, and its sample is simply run again. Whatever else is wrong
 was damaged or edited since, and is named.
 """
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -19,7 +20,11 @@ from proctor.errors import HostError, InputError, boundary
 from proctor.lines import MAX_LINE, brief, encode, explain, open_bytes
 
 SYNC_SECONDS = 1.0
+BESIDE = ".new"
+"""What a file is called until it is whole."""
 BLOCK = 1 << 20
+FIRST_READ = 1 << 13
+"""How much is read at once of a record; most have no more."""
 MAX_RECORD = 2 * MAX_LINE
 """No line of ours is longer: it holds hardly more than a line of a samples file did."""
 MAX_SAMPLES = 1 << 28
@@ -55,18 +60,38 @@ class Journal:
         with writing(path):
             if path.exists() and not path.is_file():
                 raise InputError(f"cannot write {path}: it is not a file")
-            self._file = path.open("ab", buffering=0)
+            self._file = path.open("a+b", buffering=0)
             self._repair()
+            self._end = self._file.seek(0, os.SEEK_END)
         self._synced = time.monotonic()
 
-    def append(self, record: Any) -> None:
-        """Add one record; the system has it when this returns, the disk with the next sync."""
-        rest = encode(record) + b"\n"
+    def append(self, record: Any) -> int:
+        """Add one record and return its place.
+
+        The system has it when this returns, the disk with the next sync.
+        """
+        rest, place = encode(record) + b"\n", self._end
+        self._end += len(rest)
         with writing(self._path):
             while rest:
                 rest = rest[self._file.write(rest) :]
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
+        return place
+
+    def at(self, place: int, kind: type[Record]) -> Record | None:
+        """Return the record at a place, None if there is no such one; any thread may ask."""
+        text, size = b"", FIRST_READ
+        try:
+            while (more := os.pread(self._file.fileno(), size, place + len(text))) != b"":
+                text += more
+                line, end, _ = text.partition(b"\n")
+                if end:
+                    return msgspec.json.decode(line, type=kind)
+                size = len(text)  # twice as much each time
+        except (OSError, ValueError, RecursionError):
+            pass  # it was damaged since, or the disk was: nobody has to rely on it
+        return None
 
     def sync(self) -> None:
         """Wait until all that was appended is on the disk."""
@@ -81,20 +106,42 @@ class Journal:
         finally:
             self._file.close()
 
-    def ends_with(self, is_tail: Callable[[bytes], bool]) -> bool:
-        """Say whether the last line is of a kind."""
-        with writing(self._path), self._path.open("rb") as file:
-            return is_tail(_last_line(file))
+    def drop(self, is_unwanted: Callable[[bytes], bool]) -> bool:
+        """Take out all lines of a kind, and say whether there were any.
 
-    def cut_at(self, is_tail: Callable[[bytes], bool]) -> None:
-        """Cut off all lines from the first one that is of a kind."""
+        The file is cut where they are at its end, and else replaced by one without them.
+        """
         with writing(self._path), self._path.open("rb") as file:
-            keep = 0
+            keep, place, scattered = None, 0, False
             for line in file:
-                if is_tail(line):
-                    break
-                keep += len(line)
-            self._file.truncate(keep)
+                unwanted = is_unwanted(line)
+                keep = place if unwanted and keep is None else keep
+                scattered |= keep is not None and not unwanted
+                place += len(line)
+            if keep is None:
+                return False
+            if scattered:
+                file.seek(0)
+                self._replace(line for line in file if not is_unwanted(line))
+            else:
+                self._file.truncate(keep)
+            self._end = self._file.seek(0, os.SEEK_END)
+        return True
+
+    def _replace(self, lines: Iterable[bytes]) -> None:
+        """Put a file with other lines in the place of this one: it is there whole or not at all."""
+        beside = self._path.with_name(self._path.name + BESIDE)
+        try:
+            with beside.open("wb") as file:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self._path)
+        finally:
+            beside.unlink(missing_ok=True)
+        sync_folder(self._path.parent)
+        self._file.close()
+        self._file = self._path.open("a+b", buffering=0)
 
     def _repair(self) -> None:
         """Cut off a last line that has no end."""
@@ -113,11 +160,16 @@ class Journal:
             self._file.truncate(keep)
 
 
-def _last_line(file: IO[bytes]) -> bytes:
-    """Return the last line, or as much of it as a block holds."""
-    end = file.seek(0, os.SEEK_END)
-    file.seek(max(0, end - BLOCK))
-    return (file.read().splitlines() or [b""])[-1]
+def sync_folder(path: Path) -> None:
+    """Wait until the disk knows which files a folder has."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise  # else it is a file system that does not sync folders
+    finally:
+        os.close(folder)
 
 
 def read_journal(
@@ -127,12 +179,19 @@ def read_journal(
 
     A torn last line is no record.
     """
+    return (record for _, record in read_places(path, kind, belongs))
+
+
+def read_places(
+    path: Path, kind: type[Record], belongs: Belongs = lambda _, __: True
+) -> Iterator[tuple[int, Record]]:
+    """Yield the same, each with its place."""
     if not path.exists():
         return
     decoder = msgspec.json.Decoder(kind)
     seen = Samples()
     with boundary(InputError, f"cannot read {path}"), open_bytes(path) as file:
-        number = 0
+        number = place = 0
         while (text := file.readline(MAX_RECORD)).endswith(b"\n"):
             number += 1
             try:
@@ -145,7 +204,8 @@ def read_journal(
             if not seen.add(task_id, sample):
                 said = f"sample {sample} of {brief(task_id)} has a line already"
                 raise _damaged(path, number, said)
-            yield record
+            yield place, record
+            place += len(text)
         if len(text) == MAX_RECORD:
             raise _damaged(path, number + 1, f"longer than {MAX_RECORD >> 20} MiB")
 
@@ -172,12 +232,16 @@ class Samples:
 
     def add(self, task_id: str, sample: int) -> bool:
         """Put one in; say whether it is new."""
-        marks = self._marks.setdefault(task_id, bytearray())
-        marks.extend(bytes(max(0, sample + 1 - len(marks))))
-        new = not marks[sample]
-        self._count += new
+        marks = self._marks.get(task_id)
+        if marks is None:
+            marks = self._marks[task_id] = bytearray()
+        if sample >= len(marks):
+            marks.extend(bytes(sample + 1 - len(marks)))
+        elif marks[sample]:
+            return False
         marks[sample] = 1
-        return new
+        self._count += 1
+        return True
 
     def __contains__(self, key: tuple[str, int]) -> bool:
         task_id, sample = key

@@ -216,8 +216,14 @@ def read_lines(path: Path) -> Iterator[Line]:
         yield from _array(path, file) if is_array else _rows(path, file)
 
 
-def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:
-    number = offset = 0
+def read_on(path: Path, number: int, offset: int) -> Iterator[Line]:
+    """Yield the lines of a plain file behind so many of them, which end at an offset."""
+    with open_bytes(path) as file, _reading(path):
+        file.seek(offset)
+        yield from _rows(path, file, number, offset)
+
+
+def _rows(path: Path, file: IO[bytes], number: int = 0, offset: int = 0) -> Iterator[Line]:
     plain = path.suffix not in COMPRESSED
     while text := file.readline(MAX_LINE + 1):
         number += 1

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import cycle
 from queue import SimpleQueue
@@ -18,16 +18,19 @@ from proctor.judge.doubt import References
 from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
 from proctor.receipt import Receipt, how, receipt_of
 from proctor.sandbox import Sandbox
+from proctor.sandbox.drop import Dropped, check
 from proctor.settings import default_workers
 from proctor.task import Benchmark, Task, TestProgram
-from proctor.verdict import Bucket, Failed, Unscored
+from proctor.verdict import Bucket, Failed, Outcome, Unscored
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]
 Key = tuple[str, str]
+Recall = Callable[[int], Receipt | None]
+"""Returns the receipt that was written down at a place, if it can still be read."""
 
 REMEMBERED = 10_000
-"""How many programs' receipts are kept for identical ones to come."""
+"""How many programs' receipts are kept for identical ones to come, if nobody writes them down."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,15 +45,29 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a failure counts only if the task's own reference solution does not fail, too."""
 
 
+class Written(msgspec.Struct, frozen=True):
+    """The few fields of a receipt that tell what it says of other samples."""
+
+    task_id: str
+    sample: int
+    outcome: Outcome | None
+    bucket: Bucket
+    program_sha256: str | None
+    task_sha256: str
+    reused_from: int | None = None
+    stop: StopReason = StopReason.STOP
+
+
 class Grader:
     """Grades samples; safe for use by several threads."""
 
-    def __init__(self, sandbox: Sandbox, options: Options) -> None:
+    def __init__(self, sandbox: Sandbox, options: Options, recall: Recall | None = None) -> None:
+        """If somebody writes receipts down and says where (`wrote`), they are asked for there."""
         self._options = options
         self._judge = Judge(sandbox, options.rules)
         self._sandbox = sandbox
         self._enforcement = sandbox.enforcement()
-        self._seen = Seen()
+        self._seen = Seen(recall)
         self._references = References(self._judge)
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
@@ -84,10 +101,12 @@ class Grader:
             code=extraction.code,
         )
 
-    def remember(self, receipt: Receipt) -> None:
-        """Learn what an earlier part of the run found out."""
-        if receipt.program_sha256 is not None and receipt.reused_from is None:
-            self._seen.remember((receipt.task_sha256, receipt.program_sha256), receipt)
+    def wrote(self, receipt: Receipt | Written, place: int) -> None:
+        """Learn where a receipt of the run is written down."""
+        program = receipt.program_sha256
+        if self._options.reuse and program is not None and receipt.reused_from is None:
+            is_known = receipt.outcome is not None
+            self._seen.wrote((receipt.task_sha256, program), place if is_known else None)
 
     def _unanswered(self, task: Task, completion: Completion) -> Receipt:
         """Say that there is nothing to judge: that is no wrong answer."""
@@ -139,33 +158,52 @@ def program_of(
 
 
 class Seen:
-    """Receipts of programs, so that identical ones of one task are run once."""
+    """Receipts of programs, so that identical ones of one task are run once.
 
-    def __init__(self) -> None:
+    Of a receipt that is written down only the place is kept: a run may have any number of programs.
+    Where nobody writes them down, so many of the last ones are held.
+    """
+
+    def __init__(self, recall: Recall | None = None) -> None:
+        self._recall = recall or (lambda _: None)
         self._receipts: OrderedDict[Key, Future[Receipt]] = OrderedDict()
+        self._places: dict[int, int] = {}
+        """Of programs by the hash of their key; the receipt itself says whose it is."""
         self._lock = threading.Lock()
 
     def once(self, key: Key, run: Callable[[], Receipt]) -> tuple[Receipt, bool]:
         """Return the receipt of the first sample with this program, and whether it was run now."""
         with self._lock:
+            place = self._places.get(hash(key))
             first = self._receipts.get(key)
-            if first is None:
+            if place is None and first is None:
                 mine = self._promise(key)
+        if place is not None:
+            receipt = self._recall(place)
+            known = receipt is not None and (receipt.task_sha256, receipt.program_sha256) == key
+            return (receipt, False) if receipt is not None and known else (run(), True)
         if first is not None:
-            receipt = first.result()
+            try:
+                receipt = first.result()
+            except Dropped:
+                check()  # else it was who ran the same and has gone meanwhile
+                return self.once(key, run)
             # What failed on our side is worth another try.
             return (run(), True) if receipt.outcome is None else (receipt, False)
         try:
             mine.set_result(run())
         except BaseException as error:
+            self.wrote(key, None)  # another time it may go better
             mine.set_exception(error)
             raise
         return mine.result(), True
 
-    def remember(self, key: Key, receipt: Receipt) -> None:
-        """Take a receipt as that of the first sample with its program."""
+    def wrote(self, key: Key, place: int | None) -> None:
+        """Learn where the receipt of a program is; None if it says nothing about another sample."""
         with self._lock:
-            self._promise(key).set_result(receipt)
+            self._receipts.pop(key, None)
+            if place is not None:
+                self._places[hash(key)] = place
 
     def _promise(self, key: Key) -> Future[Receipt]:
         future = self._receipts[key] = Future[Receipt]()
@@ -196,7 +234,7 @@ def grade_all(
     completions: Iterable[Completion | None],
     workers: int,
     stop: threading.Event | None = None,
-) -> Iterator[Receipt]:
+) -> Generator[Receipt, None, None]:
     """Grade a stream of completions on several workers and yield receipts as they come.
 
     None in the stream says that there is no completion at the moment, but that there may be more.

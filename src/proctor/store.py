@@ -19,7 +19,7 @@ if sys.platform != "win32":  # where a folder cannot be locked
     import fcntl
 
 from proctor.errors import InputError, boundary
-from proctor.journal import Journal, writing
+from proctor.journal import BESIDE, Journal, sync_folder, writing
 from proctor.lines import brief, encode, explain, read_whole
 from proctor.receipt import SCHEMA, Manifest
 
@@ -30,7 +30,6 @@ MANIFEST, COMPLETIONS, RECEIPTS, REPORT, AXES = (
     "report.json",
     "axes.json",
 )
-BESIDE = ".new"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -45,12 +44,7 @@ def write_whole(path: Path, content: bytes) -> None:
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            with suppress(OSError):  # not every file system syncs folders
-                os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
 
 
 @contextmanager
@@ -112,11 +106,10 @@ class RunDirectory:
             finally:
                 os.close(self._lock)
 
-    def go_on(self, is_tail: Callable[[bytes], bool]) -> None:
-        """Cut off receipts at the end that stand for no grading, and the report that knows them."""
-        if self.receipts.ends_with(is_tail):
+    def go_on(self, is_undone: Callable[[bytes], bool]) -> None:
+        """Take out receipts that stand for no grading, and the report that knows them."""
+        if self.receipts.drop(is_undone):
             (self.path / REPORT).unlink(missing_ok=True)
-            self.receipts.cut_at(is_tail)
 
     def write_report(self, report: Any) -> None:
         """Write the report, which says by being there that the run is complete."""
@@ -126,7 +119,7 @@ class RunDirectory:
 
     def _settle(self, manifest: Manifest, *, fresh: bool) -> None:
         """Begin a run here, or go on with the one that is here."""
-        for name in (MANIFEST, REPORT):  # somebody was killed in the middle of `write_whole`
+        for name in (MANIFEST, RECEIPTS, REPORT):  # somebody was killed while one was written
             (self.path / (name + BESIDE)).unlink(missing_ok=True)
         self.manifest = self._start_over(manifest) if fresh else self._agree(manifest)
         self.completions = Journal(self.path / COMPLETIONS)
@@ -135,6 +128,7 @@ class RunDirectory:
         except BaseException:
             self.completions.close()
             raise
+        sync_folder(self.path)  # else what is synced into new files could be in no folder
 
     def _start_over(self, manifest: Manifest) -> Manifest:
         """Put a new run in the place of an old one; nothing that is no run's is touched."""

@@ -1,5 +1,7 @@
 """`proctor keys`: secrets are shown once, and only digests are kept."""
 
+import errno
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -84,3 +86,23 @@ def test_a_file_that_is_not_there(proctor: Proctor, tmp_path: Path) -> None:
     ran = proctor("serve", "--keys", str(tmp_path / "nope"))
     assert ran.status == 2
     assert "nope" in ran.err
+
+
+def test_a_disk_that_fails_leaves_the_keys_as_they_were(
+    proctor: Proctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    file = folder / "keys.jsonl"
+    proctor("keys", "new", "trainer", "--file", str(file))
+    before = file.read_bytes()
+
+    def fsync(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    ran = proctor("keys", "new", "other", "--file", str(file))
+    assert (ran.status, ran.out) == (3, "")
+    assert ran.complaint == f"cannot write {file}: Input/output error"
+    assert file.read_bytes() == before
+    assert os.listdir(folder) == ["keys.jsonl"]

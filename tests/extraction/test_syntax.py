@@ -229,3 +229,27 @@ def test_threads_that_parse_at_once_do_not_disturb_one_another() -> None:
     with ThreadPoolExecutor(8) as pool:
         trees = list(pool.map(parse, [source] * 200))
     assert all(tree is not None for tree in trees)
+
+
+SHORT_OF_MEMORY = """
+import resource
+from pathlib import Path
+from proctor.extraction.syntax import parse
+assert parse("-" * 7000 + "1") is None, "it is nested too deep"
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+most = pages * resource.getpagesize() + (8 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+try:
+    parse("x = [1, 2, 3, 4, 5]\\n" * 12000)
+except MemoryError:
+    print("no memory")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much a process has")
+def test_no_memory_is_no_syntax_error() -> None:
+    """Else good code would be taken for something else, and judged so."""
+    ran = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "no memory\n"

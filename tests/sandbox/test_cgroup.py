@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain, count, repeat
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,10 @@ from proctor.sandbox import (
 )
 from proctor.sandbox.box import Box
 from proctor.sandbox.cgroup import LEAF, Ground, Group, Hierarchy, find_ground, locate, room
+from proctor.sandbox.portable import Portable
 from proctor.sandbox.warm import Warm
 from proctor.task import Assertions, Task
+from proctor.verdict import Bucket
 
 LIMITS = Limits(cpu_seconds=20, wall_seconds=20, memory_bytes=96 * MIB, scratch_bytes=MIB)
 FINE = "print('fine')\n"
@@ -380,3 +383,40 @@ def test_systemd_marks_what_it_delegates(tmp_path: Path) -> None:
         pytest.skip(f"no marks on this file system: {error}")
     cgroup._make_room(tmp_path, contained=False)
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory"
+
+
+# Where there is no cgroup of ours
+
+
+KILLS_ITSELF = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+
+
+def test_the_host_says_when_it_ended_somebody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup, "VMSTAT", str(tmp_path / "vmstat"))
+    assert cgroup.Host().told_after(-signal.SIGKILL) is None, "it does not say"
+    (tmp_path / "vmstat").write_text("nr_free_pages 7\noom_kill 3\n")
+    host = cgroup.Host()
+    assert host.told_after(-signal.SIGKILL) is None
+    (tmp_path / "vmstat").write_text("nr_free_pages 7\noom_kill 4\n")
+    assert host.told_after(-signal.SIGSEGV) is None
+    assert host.told_after(0) is None
+    assert host.told_after(-signal.SIGKILL) == SandboxFailed(cgroup.OUT_OF_MEMORY)
+    assert host.told_after(-signal.SIGKILL) is None, "that was another one"
+
+
+def test_who_the_host_ended_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of a pod is not the candidate's; but who ends itself every time has crashed."""
+    portable, ended = Portable(), count()
+    monkeypatch.setattr(cgroup, "_ended_on_host", lambda: next(ended))
+    program = Program(source=KILLS_ITSELF)
+    assert portable.run(program, LIMITS).ending == SandboxFailed(cgroup.OUT_OF_MEMORY)
+    monkeypatch.setattr(cgroup, "_ended_on_host", lambda: 0)
+    assert portable.run(program, LIMITS).ending == Signalled(signal.SIGKILL)
+    few = chain([0, 1], repeat(1))
+    monkeypatch.setattr(cgroup, "_ended_on_host", lambda: next(few))
+    task = Task(task_id="t", entry_point="f", tests=Assertions(targets=["f(1) == 1"]))
+    judged = Judge(portable).judge(task, program)
+    assert (judged.verdict.bucket, judged.attempts) == (Bucket.CRASH, 2)
+    assert judged.verdict.detail == "ended by SIGKILL"

@@ -16,9 +16,11 @@ from proctor.errors import SandboxError
 from proctor.sandbox import Limits
 from proctor.sandbox import place as module
 from proctor.sandbox.choose import open_sandbox
-from proctor.sandbox.place import PREFIX, Place, sweep
+from proctor.sandbox.place import PREFIX, Place, _in_use, sweep
 
 TIERS = ("contained", "portable")
+OTHER = 59_999
+"""A user that nobody is."""
 
 
 def nothing(folder: Path) -> None:
@@ -220,3 +222,17 @@ def test_a_supervisor_that_is_killed(folder: Path, tier: str, both: bool) -> Non
         sweep.cache_clear()
         Place(nothing).remove()
     assert eventually(lambda: not list(folder.iterdir()))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_guest_that_is_dead_uses_nothing(folder: Path) -> None:
+    """Also if nobody waits for it, as in a container without an init; one that lives is waited for."""
+    path = folder / "proctor-box-guest"
+    (path / "scratch").mkdir(parents=True)
+    os.chown(path / "scratch", OTHER, OTHER)
+    guest = subprocess.Popen(["sleep", "60"], user=OTHER, group=OTHER, extra_groups=[])
+    assert eventually(lambda: _in_use(path))
+    guest.kill()
+    assert eventually(lambda: not _in_use(path))
+    assert guest.returncode is None, "nobody has waited for it"
+    guest.wait()

@@ -14,8 +14,9 @@ from proctor.agreement import Agreement, Recordings, compare, lines
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Bar
-from proctor.errors import InputError
+from proctor.errors import HostError, InputError
 from proctor.evaluation import Plan, evaluate, new_folder
+from proctor.journal import GO_ON
 from proctor.report import json as as_json
 from proctor.report import receipts as some_receipts
 from proctor.report import text
@@ -113,6 +114,9 @@ def carry_out(
                 begin=begin,
                 watch=bar.watch,
             )
+    except HostError as error:
+        more = "" if GO_ON in str(error) or not begun else f"; {GO_ON}"
+        raise HostError(f"{error}{more}") from error
     except KeyboardInterrupt:
         if not begun:
             raise

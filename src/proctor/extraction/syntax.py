@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from proctor.extraction.layout import body_indent
 
+PLENTY = 128 << 20
+"""More memory than parsing takes."""
 MAX_SOURCE = 1 << 18
 """The longest text of a model, in characters, that is parsed."""
 
@@ -35,7 +37,12 @@ def parse(source: str) -> ast.Module | None:
         # of the tree: "AST constructor recursion depth mismatch".
         with _LOCK:
             return ast.parse(source, _FILENAME)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    except MemoryError:
+        # The parser says so, too, of what is nested too deep. If there is no memory indeed, this
+        # says it again: a host that gives out must not make good code look broken.
+        bytearray(PLENTY)
         return None
 
 

@@ -10,7 +10,7 @@ judge → stdin, calls   the supervisor compares what the candidate answers
 
 import msgspec
 
-from proctor.errors import InputError, ProctorError, SandboxError
+from proctor.errors import GIVES_OUT, HostError, InputError, ProctorError, SandboxError
 from proctor.judge import native, stdin
 from proctor.judge.calls import Calls, called, question
 from proctor.judge.checker import Checker, by_text, by_value
@@ -98,8 +98,16 @@ class Judge:
         """Judge one sample; a failure of ours is tried once more, then unscored.
 
         A program that brings down two sandboxes while a known-good one passes in both has
-        crashed: failing the harness is no way out.
+        crashed: failing the harness is no way out. A host that gives out is a HostError.
         """
+        try:
+            return self._judge_or_try_again(task, program)
+        except OSError as error:
+            if error.errno not in GIVES_OUT:
+                raise
+            raise HostError(f"cannot judge {task.task_id}: {error.strerror}") from error
+
+    def _judge_or_try_again(self, task: Task, program: Program) -> Judgement:
         trouble = ""
         verdict: Verdict
         try:
@@ -114,8 +122,8 @@ class Judge:
             except UnfitError as error:
                 verdict = Unscored(bucket=Bucket.BENCHMARK, reason=str(error))
                 return Judgement(verdict=verdict, attempts=attempt)
-            except InputError:
-                raise
+            except (InputError, HostError):
+                raise  # no sample is to blame, and none after it would do better
             except ProctorError as error:
                 trouble = str(error)
             if not self._works():
@@ -128,6 +136,8 @@ class Judge:
         try:
             verdicts = [self._judge(probe, PROBE_PROGRAM).verdict for probe in PROBES]
             return all(isinstance(verdict, Passed) for verdict in verdicts)
+        except HostError:
+            raise
         except ProctorError:
             return False
 

@@ -1,6 +1,7 @@
 """A box seen from outside: a keeper process, and the orders that are sent to it."""
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -11,17 +12,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.errors import SandboxError, boundary
+from proctor.errors import GIVES_OUT, HostError, SandboxError, boundary
 from proctor.program import Program
 from proctor.sandbox import (
     Ending,
     Limits,
     descriptors,
 )
-from proctor.sandbox.cgroup import Group, room
+from proctor.sandbox.cgroup import Group, Host, room
 from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
+from proctor.sandbox.ends import Ends
 from proctor.sandbox.exchange import Exchanged, exchanged, order_for
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
 from proctor.sandbox.inside.program import wrap
@@ -66,6 +68,7 @@ class Box:
         """
         self._place = place
         self._group: Group | None = None
+        self._host = Host()
         self._shared_bytes = 0  # files that stay from guest to guest
         try:
             self.version = self._begin(argv, bundle, environment)
@@ -120,11 +123,17 @@ class Box:
                 )
         except OSError as error:
             self.control.connection.close()
-            raise SandboxError(f"cannot start {argv[0]}: {error.strerror}") from error
+            what = f"cannot start {argv[0]}: {error.strerror}"
+            if error.errno in GIVES_OUT or error.errno == errno.EAGAIN:  # no process more
+                raise HostError(what) from error
+            raise SandboxError(what) from error
 
     def find_keeper(self, outside: int | None = None) -> None:
         """Learn which process the keeper is, if another one only stays outside of it."""
-        self.keeper = children(outside or self._process.pid)[0]
+        try:
+            self.keeper = children(outside or self._process.pid)[0]
+        except (OSError, IndexError):
+            raise SandboxError("the keeper of the box is gone") from None
         self._others = 1
 
     def bound(self, group: Group, shared_bytes: int) -> None:
@@ -143,8 +152,8 @@ class Box:
         """Run where the calling thread may run."""
         allowed = processors()
         if allowed != self.processors:
-            # where it is not ours to say, it runs where it ran before
-            with contextlib.suppress(PermissionError):
+            # where it is not ours to say, it runs where it ran before; one that is gone is missed
+            with contextlib.suppress(PermissionError, ProcessLookupError):
                 os.sched_setaffinity(self.keeper, allowed)
             self.processors = allowed
 
@@ -183,40 +192,27 @@ class Box:
         """
         own = parcel(program, code)
         self._make_room(limits, len(own))
-        reading, writing = zip(descriptors.pipe(), descriptors.pipe(), strict=True)
-        feed = (os.open(os.devnull, os.O_RDONLY), None) if stdin is None else descriptors.pipe()
-        if stdin is not None:  # else it is a device, whose mode is not ours to change
-            for fd, mode in ((feed[0], 0o444), (writing[0], 0o222), (writing[1], 0o222)):
-                os.fchmod(fd, mode)  # so that a guest, who is another user, can open /dev/stdin
-        ours, theirs = descriptors.socketpair() if program is None else (None, None)
-        given = [feed[0], *writing, *([] if theirs is None else [theirs.fileno()]), *beside]
         order: dict[str, Any] = {
             "role": role,
             "limits": msgspec.to_builtins(limits),
         }
         if how is not None:
             order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
-        try:
-            self.control.order(given, own, do="start", **order)
+        with Ends(border=program is None, fed=stdin is not None) as ends:
+            self.control.order([*ends.given, *beside], own, do="start", **order)
             answer = self._answer()
-        finally:
-            for fd in (feed[0], *writing):
-                os.close(fd)
-            if theirs is not None:
-                theirs.close()
-        if "started" not in answer.header:
-            for fd in (*reading, *([] if feed[1] is None else [feed[1]])):
-                os.close(fd)
-            why = answer.header.get("refused", "no answer")
-            raise SandboxError(f"no guest could be started: {why}")
+            if "started" not in answer.header:
+                why = answer.header.get("refused", "no answer")
+                raise SandboxError(f"no guest could be started: {why}")
         return Guest(
             self.control,
             limits,
             self.look,
             group=self._group,
-            outputs=(reading[0], reading[1]),
-            border=ours,
-            stdin=None if feed[1] is None else (feed[1], stdin or b""),
+            told_after=self._told_after,
+            outputs=ends.outputs,
+            border=ends.border,
+            stdin=None if ends.feed is None else (ends.feed, stdin or b""),
             gentle=gentle,
             finally_=finally_,
         )
@@ -261,13 +257,15 @@ class Box:
 
     def _why(self, killed: Ending | None, answer: Answer) -> Ending | None:
         """Say why a guest has ended, unless by itself."""
-        if self._group is None:
-            return killed
-        if killed is not None or self.control.alarmed:
+        told = None
+        if self._group is not None and (killed is not None or self.control.alarmed):
             told = self._group.told()
-        else:
-            told = self._group.told_after(answer.header.get("ended"))
+        elif killed is None:
+            told = self._told_after(answer.header.get("ended"))
         return killed or told
+
+    def _told_after(self, code: int | None) -> Ending | None:
+        return (self._group or self._host).told_after(code)
 
     def write(self, path: str, content: bytes) -> None:
         """Put a file into the scratch folder."""

@@ -38,6 +38,8 @@ KEEPER_BYTES = 256 * MIB
 PREFIX, LEAF = "proctor-box-", "proctor-supervisors"
 NEAR_BYTES = 2 * MIB
 """How near to its limit a cgroup comes at the least when the kernel finds nothing to free."""
+OUT_OF_MEMORY = "the host ran out of memory and ended it"
+VMSTAT = "/proc/vmstat"
 REMOVAL_SECONDS = 2.0
 ENOUGH_TRIES = 5
 
@@ -238,7 +240,7 @@ class Group:
         if self._seen[0] > seen[0]:
             return OutOfMemory()
         if self._seen[1] > seen[1]:
-            return SandboxFailed("the host ran out of memory and ended it")
+            return SandboxFailed(OUT_OF_MEMORY)
         return None
 
     def told_after(self, code: int | None) -> Ending | None:
@@ -276,6 +278,29 @@ class Group:
                 time.sleep(0.005)
         for fd in {self._counter, getattr(self, "alarm", self._counter)}:
             os.close(fd)
+
+
+class Host:
+    """What the kernel tells of the whole host, where no cgroup of ours says why a guest was ended.
+
+    Where a container or pod reaches its limit, whoever is ended for it did nothing wrong.
+    """
+
+    def __init__(self) -> None:
+        self._seen = _ended_on_host()
+
+    def told_after(self, code: int | None) -> Ending | None:
+        """Say how a guest ended if the kernel has ended one since this was last asked."""
+        if code != -signal.SIGKILL:
+            return None
+        seen, self._seen = self._seen, _ended_on_host()
+        return SandboxFailed(OUT_OF_MEMORY) if self._seen > seen else None
+
+
+def _ended_on_host() -> int:
+    """Return how many processes the kernel has ended for want of memory; 0 if it does not say."""
+    counts = (line.split() for line in _lines(VMSTAT))
+    return next((int(number) for name, number in counts if name == "oom_kill"), 0)
 
 
 def _make(ground: Ground) -> tuple[Path, int]:

@@ -4,6 +4,7 @@ A packet is a JSON header, a newline, and raw bytes that belong to it. What does
 packet travels in a file whose descriptor is sent along.
 """
 
+import errno
 import json
 import os
 import select
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from proctor.errors import SandboxError
+from proctor.errors import GIVES_OUT, HostError, SandboxError
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
@@ -63,6 +64,8 @@ class Control:
                 beside = header[:-1] + b',"beside":true}\n'
                 socket.send_fds(self.connection, [beside], [*fds, file.fileno()])
         except OSError as error:
+            if error.errno in GIVES_OUT:  # the sandbox is there, but nothing can be sent to it
+                raise HostError(f"cannot send to a box: {error.strerror}") from error
             raise SandboxError(f"the sandbox is gone: {error}") from error
 
     def wait(self, seconds: float) -> bool:
@@ -85,6 +88,8 @@ class Control:
         header, _, blob = packet.partition(b"\n")
         answer = json.loads(header) if header else {}
         if answer.pop("beside", False):
+            if not fds:  # the system could give us no descriptor of it
+                raise HostError(f"cannot hear from a box: {os.strerror(errno.EMFILE)}")
             with os.fdopen(fds.pop(), "rb") as file:
                 blob = file.read()
         return Answer(answer, blob, fds)

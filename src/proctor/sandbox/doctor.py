@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from proctor.errors import InputError, SandboxError
+from proctor.errors import HostError, InputError, SandboxError
 from proctor.languages import known, others
 from proctor.program import Program
 from proctor.sandbox import (
@@ -206,7 +206,7 @@ def examine_host(name: str, python: str) -> Findings:
     try:
         sandbox = open_sandbox(name, python)
         enforcement = sandbox.enforcement()
-    except SandboxError as error:
+    except (SandboxError, HostError) as error:
         trials = [Trial(name="the sandbox opens", held=False, detail=str(error))]
         found = Findings(
             tier=None, isolated=False, works=False, walls={}, toolchains={}, trials=trials

@@ -88,6 +88,7 @@ class Guest:
         look: Callable[[], Load | None],
         *,
         group: Group | None = None,
+        told_after: Callable[[int | None], Ending | None],
         outputs: tuple[int, int],
         border: socket.socket | None = None,
         stdin: tuple[int, bytes] | None = None,
@@ -126,6 +127,7 @@ class Guest:
             self._watch(border.fileno(), self._cross_border)
         if self._stdin is not None:
             self._watch(self._stdin, self._feed, select.POLLOUT)
+        self._told_after = told_after
         self._group = group
         if group is not None:
             self._actions[group.alarm] = self._take_alarm
@@ -290,8 +292,8 @@ class Guest:
         answer = self._control.answer().header
         if "ended" in answer or not answer:
             self._ended = answer
-            if self._killed is None and self._group is not None:
-                self._killed = self._group.told_after(answer.get("ended"))
+            if self._killed is None:
+                self._killed = self._told_after(answer.get("ended"))
 
     def _take_alarm(self) -> None:
         assert self._group is not None  # noqa: S101

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from proctor.errors import InputError, SandboxError, boundary
+from proctor.errors import InputError, SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Limits, Room
 from proctor.sandbox.pool import Pool, R
@@ -71,9 +71,7 @@ def in_folder(pool: Pool[R], job: Job, run: Callable[[R], Execution]) -> Executi
     """Fill the folder of a box, run, fetch, and leave the folder empty."""
     box = pool.take()
     try:
-        with boundary(SandboxError, "the files do not fit"):
-            for path, content in job.files.items():
-                box.write(inside(path), content)
+        _fill(box, job)
         execution = run(box)
         files, left = _fetch(box, job)
         box.wipe()
@@ -82,6 +80,14 @@ def in_folder(pool: Pool[R], job: Job, run: Callable[[R], Execution]) -> Executi
         raise
     pool.give_back(box)
     return msgspec.structs.replace(execution, files=files, left=left)
+
+
+def _fill(box: Room, job: Job) -> None:
+    try:
+        for path, content in job.files.items():
+            box.write(inside(path), content)
+    except OSError as error:  # no boundary: it is the box that has no room, not the host
+        raise SandboxError(f"the files do not fit: {error.strerror}") from error
 
 
 def _fetch(box: Room, job: Job) -> tuple[dict[str, bytes], dict[str, str]]:

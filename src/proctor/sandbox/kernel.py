@@ -78,7 +78,7 @@ def kernel_box(contents: Contents, ground: Ground | None = None) -> Box:
         if ground is not None:
             with boundary(SandboxError, "cannot make a cgroup for a box"):
                 box.bound(Group(ground), contents.shared_bytes)
-    except SandboxError:
+    except BaseException:
         box.close()
         raise
     return box

@@ -10,7 +10,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,7 @@ from proctor.sandbox.box import ENVIRONMENT
 from proctor.sandbox.inside.remains import empty
 
 PREFIX = "proctor-box-"
+PATIENCE_SECONDS = 2.0
 CONTENTS = re.compile(r"scratch|packages|door|seccomp\.json|[0-9a-f]{16}[0-9]+")
 """What may lie in such a folder, also while it is being emptied; else it is somebody's own."""
 
@@ -49,8 +51,11 @@ class Place:
             os.close(fd)
 
     def remove(self) -> None:
-        """Remove it, if the keeper has not."""
+        """Remove it, if the keeper has not; a guest that outlives its keeper is about to end."""
+        end = time.monotonic() + PATIENCE_SECONDS
         with suppress(OSError):  # somebody may still be at work in it; a later sweep will do it
+            while _in_use(self.path) and time.monotonic() < end:
+                time.sleep(0.005)
             _clear(self.path)
         self.hand_over()
 
@@ -121,13 +126,20 @@ def _in_use(path: Path) -> bool:
         owner = (path / "scratch").stat().st_uid
     except FileNotFoundError:
         return False
-    return owner != os.geteuid() and owner in _users()
+    return owner != os.geteuid() and any(map(_alive, _processes(owner)))
 
 
-def _users() -> set[int]:
-    """Return the ids of all users that have a process."""
-    found = set()
+def _processes(user: int) -> Iterator[Path]:
+    """Yield the processes of a user."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has just ended
-            found.add(process.stat().st_uid)
-    return found
+            if process.stat().st_uid == user:
+                yield process
+
+
+def _alive(process: Path) -> bool:
+    """Say whether a process has not ended; one that nobody waits for is still in sight."""
+    try:
+        return (process / "stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
+    except OSError:
+        return False

@@ -7,6 +7,7 @@ when the service starts.
 
 import hashlib
 import hmac
+import os
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -101,6 +102,12 @@ def write_keys(path: Path, keys: Sequence[Key]) -> None:
     text = b"".join(msgspec.json.encode(key) + b"\n" for key in keys)
     with boundary(InputError, f"cannot write {path}"):
         beside = path.with_name(f".{path.name}.new")
-        beside.touch(mode=0o600)
-        beside.write_bytes(text)
-        beside.replace(path)
+        try:
+            beside.touch(mode=0o600)
+            with beside.open("wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())  # a power cut must not leave a file without any key
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)

@@ -217,7 +217,7 @@ class Wasm:
         """Give a box back, empty; one that cannot be emptied goes."""
         try:
             box.wipe()
-        except SandboxError:
+        except BaseException:
             box.close()
             raise
         self._pools[""].give_back(box)

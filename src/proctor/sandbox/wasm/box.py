@@ -84,10 +84,10 @@ class WasmBox:
             raise
 
     def _begin(self) -> None:
-        inward, outward = descriptors.pipe(), descriptors.pipe()
-        self._to, self._from = inward[1], outward[0]
         command = [*self._furniture.command, self.scratch, self._furniture.library]
         with _nameless() as errors:
+            inward, outward = _pipes()
+            self._to, self._from = inward[1], outward[0]
             try:
                 with descriptors.no_forks():
                     self._process = subprocess.Popen(
@@ -102,6 +102,7 @@ class WasmBox:
             except OSError as error:
                 os.close(self._to)
                 os.close(self._from)
+                self._to = -1
                 raise SandboxError(f"cannot start {command[0]}: {error.strerror}") from error
             finally:
                 os.close(inward[0])
@@ -264,6 +265,17 @@ class WasmBox:
             self.kill()  # its guest has to go, and itself has nothing to save
             self._thread.join()
             os.close(self._from)
+
+
+def _pipes() -> tuple[tuple[int, int], tuple[int, int]]:
+    with boundary(SandboxError, "cannot start a worker"):
+        first = descriptors.pipe()
+        try:
+            return first, descriptors.pipe()
+        except OSError:
+            os.close(first[0])
+            os.close(first[1])
+            raise
 
 
 def _nameless() -> IO[bytes]:

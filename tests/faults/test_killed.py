@@ -4,7 +4,6 @@ The whole process group is killed with -9, as a scheduler or the kernel does it.
 in orphans meanwhile, so whoever outlives the run is seen here.
 """
 
-import ctypes
 import json
 import os
 import random
@@ -14,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,11 @@ ALL = TASKS * EACH
 RECEIPTS, COMPLETIONS, REPORT = (
     Path("run", name) for name in ("receipts.jsonl", "completions.jsonl", "report.json")
 )
-PR_SET_CHILD_SUBREAPER = 36
+
+
+@pytest.fixture(autouse=True)
+def files(scratch: Path) -> None:
+    write_files()
 
 
 def write_files(tasks: int = TASKS) -> None:
@@ -42,53 +45,6 @@ def write_files(tasks: int = TASKS) -> None:
             code = "def f(x):\n    return x if {} % 3 else {}"
             rows += [{"task_id": f"t{n}", "solution": code.format(n, s % 8)} for s in range(EACH)]
     Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-@pytest.fixture
-def scratch(alone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have the temporary folder of runs to ourselves."""
-    write_files()
-    folder = alone / "tmp"
-    folder.mkdir()
-    for parent in (folder, *folder.parents[:4]):
-        parent.chmod(parent.stat().st_mode | 0o011)
-    monkeypatch.setenv("TMPDIR", str(folder))
-    return folder
-
-
-def children() -> set[int]:
-    found: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        found |= {int(pid) for pid in path.read_text().split()}
-    return found
-
-
-@pytest.fixture
-def orphans() -> Iterator[Callable[[], set[int]]]:
-    """Take in orphans; return a function that says which are left, when all had time to end."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    before = children()
-
-    def left() -> set[int]:
-        end = time.monotonic() + 60
-        while (now := children() - before) and time.monotonic() < end:
-            for pid in now:
-                try:
-                    os.waitpid(pid, os.WNOHANG)
-                except ChildProcessError:
-                    continue
-            time.sleep(0.01)
-        return now
-
-    yield left
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-    for pid in children() - before:  # of a test that failed
-        os.kill(pid, signal.SIGKILL)
-
-
-def mounts() -> list[str]:
-    return Path("/proc/self/mounts").read_text().splitlines()
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -150,7 +106,6 @@ def kill_and_go_on(
     """Kill runs and go on with them; return how many kills came when."""
     chance = random.Random(seed)
     kills: Counter[str] = Counter()
-    before = mounts()
     command = [sys.executable, "-m", "proctor", *ARGS, *more]
     while kills.total() < rounds:
         with Path("said").open("wb") as said:
@@ -163,7 +118,7 @@ def kill_and_go_on(
         assert not left(), "who was started by the run ends with it"
         # Tiers with folders leave one if they are killed while they make it; the next run sweeps.
         assert "--sandbox" in more or not list(scratch.iterdir())
-        assert mounts() == before
+        assert str(Path.cwd()) not in Path("/proc/self/mounts").read_text()
         nothing_twice()
         when = "at the start" if not count() else "at the end" if count() == total else "between"
         kills[when] += ended != 0
