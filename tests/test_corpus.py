@@ -33,7 +33,9 @@ FOREIGN = [
 FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
 """Every program under one kind of tests."""
 MORE = [trial for trial in TRIALS if trial not in FIRST]
-BEST, OTHERS = ["kernel"], ["docker", "contained", "portable"]
+BEST, OTHERS = ["kernel"], ["docker", "contained", "wasm", "portable"]
+ATTACKS = [t for t in FIRST if t.topic in ("reading", "processes", "persistence", "forging")]
+"""What is run every time in a tier that takes long for each."""
 USER = 4242
 
 
@@ -44,6 +46,13 @@ def shown(value: object) -> str:
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("trial", FIRST, ids=shown)
 def test_lands_in_its_bucket(sandbox: Sandbox, trial: Trial) -> None:
+    land(sandbox, trial)
+
+
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("sandbox", ["wasm"], indirect=True)
+@pytest.mark.parametrize("trial", [t for t in ATTACKS if t.fits("wasm")], ids=shown)
+def test_attacks_land_in_their_buckets(sandbox: Sandbox, trial: Trial) -> None:
     land(sandbox, trial)
 
 

@@ -22,7 +22,7 @@ from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.program import Program
 from proctor.sandbox import MIB, Sandbox
-from proctor.sandbox.choose import open_sandbox
+from proctor.sandbox.choose import ORDER, open_sandbox
 from proctor.sandbox.clock import children
 from proctor.task import Assertions, StdinCases, Task
 from proctor.verdict import Passed
@@ -198,8 +198,8 @@ def _private_bytes() -> int:
 
 def working_tiers(python: str = sys.executable) -> list[str]:
     """Return the tiers that work on this host."""
-    found = []
-    for tier in ("kernel", "docker", "contained", "portable"):
+    found: list[str] = []
+    for tier in ORDER:
         try:
             open_sandbox(tier, python).close()
         except SandboxError:

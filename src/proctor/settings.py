@@ -26,10 +26,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Folder with the files of benchmarks."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=MOST_WORKERS)] | None = None
     """How many samples are graded at once; as many as there are processors by default."""
-    sandbox: Literal["auto", "kernel", "docker", "contained", "portable"] = "auto"
+    sandbox: Literal["auto", "kernel", "docker", "contained", "wasm", "portable"] = "auto"
     """Tier to run candidates in."""
     docker_image: str | None = None
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
+    wasm: str | None = None
+    """Path of the WASI build of Python that candidates of the wasm tier run in."""
     candidate_packages: list[str] | None = None
     """Installed packages that candidates may import; numpy, where it is installed, by default."""
     openai_url: str | None = None

@@ -14,6 +14,8 @@ from proctor.bench import working_tiers
 from proctor.languages import TABLE
 
 Proctor = Callable[..., Any]
+HOME = Path.home()
+"""Where a module is kept compiled, unless tests have a home of their own."""
 FIELDS = ["ending", "exit_code", "signal", "stdout", "stderr", "truncated", "usage"]
 
 
@@ -133,3 +135,38 @@ def test_a_program_in_another_language(proctor: Proctor, alone: Path) -> None:
     said = json.loads(proctor("exec", "--language", "cpp", "broken.cpp").out)
     assert (said["ending"], said["exit_code"], said["stdout"]) == ("exited", 1, "")
     assert "error" in said["stderr"]
+
+
+def test_a_program_in_webassembly(
+    run: Callable[..., dict[str, Any]], wasm_python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(HOME))
+    said = run("import sys\nprint(sys.platform, sys.argv)", "--wasm", wasm_python, "--", "a", "-b")
+    assert (said["ending"], said["stdout"]) == ("exited", "wasi ['main.py', 'a', '-b']\n")
+
+
+def test_a_module_that_cannot_be_used(proctor: Proctor, alone: Path) -> None:
+    (alone / "program.py").write_text("print(1)")
+    (alone / "text.wasm").write_text("print(1)")
+    for flags, why in (
+        (
+            ("--wasm", "no.wasm"),
+            "--wasm no.wasm: there is no such file, or it is not called NAME.wasm",
+        ),
+        (("--wasm", "program.py"), "--wasm program.py: there is no such file, or it is not"),
+        (
+            ("--wasm", "text.wasm", "--sandbox", "kernel"),
+            "--wasm text.wasm: that is for --sandbox wasm",
+        ),
+        (("--wasm", "text.wasm"), "text.wasm is no WebAssembly module; it has to be a WASI build"),
+        (
+            ("--wasm", "text.wasm", "--candidate-packages", "numpy"),
+            "candidate packages: the wasm tier has the standard library only, not numpy",
+        ),
+    ):
+        ran = proctor("exec", "program.py", *flags)
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.complaint.startswith(why)
+    ran = proctor("exec", "program.py", "--sandbox", "wasm")
+    assert ran.status == 3
+    assert "it needs a WASI build of Python: --wasm PATH, or the setting wasm" in ran.complaint

@@ -19,6 +19,10 @@ from proctor.sandbox.inside.frames import Frame, parse
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, Border, Remote
 from proctor.sandbox.inside.values import CannotCross, pack, unpack
 
+pytestmark = pytest.mark.parametrize(
+    "sandbox", ["kernel", "contained", "wasm", "portable"], indirect=True
+)
+
 CANDIDATE = """
 import collections, enum, itertools
 

@@ -11,6 +11,7 @@ from proctor.sandbox.doctor import CHECKS, Findings, examine_host
 from proctor.sandbox.host import Remedy, Trial
 
 
+@pytest.mark.parametrize("sandbox", ["kernel", "contained", "wasm", "portable"], indirect=True)
 def test_every_wall_of_every_tier_holds_here(sandbox: Sandbox) -> None:
     enforcement = sandbox.enforcement()
     trials = list(doctor._try_all(sandbox, enforcement))

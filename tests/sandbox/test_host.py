@@ -71,3 +71,8 @@ def test_containers_and_pods_get_their_own_lines() -> None:
 def test_landlock_is_a_matter_of_the_kernel() -> None:
     assert "lsm=landlock" in lines(Host())
     assert "lsm=landlock" not in lines(Host(system="Darwin"))
+
+
+def test_other_systems_are_told_of_webassembly() -> None:
+    assert "proctor doctor --wasm" in lines(Host(system="Darwin"))
+    assert "--wasm" not in lines(Host())

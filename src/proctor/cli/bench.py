@@ -42,6 +42,7 @@ def sandbox(
     workers: Counts = "",
     seconds: Seconds = 2.0,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     json: o.Json = False,
 ) -> None:
     """Measure candidates a second, by tier, workers and kind of work, beside bare subprocesses."""
@@ -51,6 +52,7 @@ def sandbox(
     from proctor.settings import default_workers  # noqa: PLC0415
 
     counts = o.parse_counts("--workers", workers) or sorted({1, default_workers()})
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     if sandbox is not None and sandbox not in ORDER:
         raise InputError(f"--sandbox {sandbox}: known are {', '.join(ORDER)}")
     tiers = working_tiers(python) if sandbox is None else [sandbox]

@@ -21,6 +21,7 @@ def contract(
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
 ) -> None:
     """Look whether a benchmark keeps its contract, so that it may be relied on."""
@@ -33,6 +34,7 @@ def contract(
     from proctor.store import pretty, write_out  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     folder = None if settings.data is None else Path(settings.data)
     subject = subject_of(benchmark, data, folder)
 

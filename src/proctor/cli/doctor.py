@@ -6,7 +6,11 @@ from proctor.cli import options as o
 
 
 def doctor(
-    *, sandbox: o.SandboxName = None, python: o.Python = o.DEFAULT_PYTHON, json: o.Json = False
+    *,
+    sandbox: o.SandboxName = None,
+    python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
+    json: o.Json = False,
 ) -> None:
     """Try the sandbox and say what holds on this host."""
     from proctor.report import json as as_json  # noqa: PLC0415
@@ -14,6 +18,7 @@ def doctor(
     from proctor.sandbox.doctor import examine_host  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     findings = examine_host(sandbox or load_settings().sandbox, python)
     if json:
         typer.echo(as_json.render(findings))

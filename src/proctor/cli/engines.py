@@ -1,5 +1,6 @@
 """Where a command judges: by a sandbox on this machine, or by a cluster."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.cli import complain
@@ -58,7 +59,7 @@ def cluster_for(ways: Ways, settings: Settings, benchmark: Benchmark | None = No
     setup = Setup(
         sandbox=ways.sandbox or settings.sandbox,
         require=ways.require,
-        python=None if ways.python == o.DEFAULT_PYTHON else ways.python,
+        python=None if ways.python == o.DEFAULT_PYTHON else _placed(ways.python),
         packages=settings.candidate_packages if packages is None else o.parse_packages(packages),
     )
     cluster = open_cluster(
@@ -71,3 +72,8 @@ def cluster_for(ways: Ways, settings: Settings, benchmark: Benchmark | None = No
     )
     o.warn_if_bare(cluster.enforcement())
     return cluster
+
+
+def _placed(file: str) -> str:
+    """Return a file that is here by its full path: stations work in other folders."""
+    return str(Path(file).absolute()) if Path(file).exists() else file

@@ -61,6 +61,7 @@ def evalplus(
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
 ) -> None:
     """Take the flags of evalplus.evaluate, judge by our engine, print and write as it does."""
     from proctor.cli.finish import DEGRADED, carry_out  # noqa: PLC0415
@@ -70,6 +71,7 @@ def evalplus(
     from proctor.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     variant = "mini" if mini else "noextreme" if noextreme else ""
     place = peer.data_of(dataset, data, variant=variant, version=version)
     results = output_file or peer.results_of(samples)

@@ -20,6 +20,7 @@ def execute(
     timeout: o.Timeout = None,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     preamble: o.PreambleMode = o.Preamble.none,
 ) -> None:
@@ -32,6 +33,7 @@ def execute(
     from proctor.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     check_language(language)
     try:
         source = _read(file).decode("utf-8-sig")

@@ -12,6 +12,7 @@ def mcp(
     require: o.Require = None,
     data: o.Data = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
 ) -> None:
     """Offer execute and grade to a coding agent, by the Model Context Protocol on stdio."""
@@ -22,6 +23,7 @@ def mcp(
     from proctor.settings import default_workers, load_settings  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     if data is not None:
         settings = msgspec.structs.replace(settings, data=str(data))
     fitting = max(1, admitted(Limits().memory_bytes))

@@ -73,7 +73,7 @@ Out = Annotated[Path | None, typer.Option(help="Run directory; an existing one i
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over in an existing run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 SandboxName = Annotated[
-    str | None, typer.Option("--sandbox", help="auto, kernel, docker, contained or portable.")
+    str | None, typer.Option("--sandbox", help="auto, kernel, docker, contained, wasm or portable.")
 ]
 Require = Annotated[str | None, typer.Option(help="Refuse to run in a lesser sandbox than this.")]
 BenchmarkTimeout = Annotated[
@@ -86,6 +86,12 @@ Timeout = Annotated[float | None, typer.Option(help="Seconds, in place of the ta
 Memory = Annotated[str | None, typer.Option(help="Memory limit, as in 512MiB or 2G.")]
 Python = Annotated[
     str, typer.Option(help="Interpreter that runs candidates.", show_default="this one")
+]
+Wasm = Annotated[
+    Path | None,
+    typer.Option(
+        "--wasm", help="Run candidates in this WASI build of Python, in the wasm sandbox."
+    ),
 ]
 Packages = Annotated[
     str | None,
@@ -280,6 +286,17 @@ def read_checker(file: str) -> str:
     return code
 
 
+def in_wasm(wasm: Path | None, sandbox: str | None, python: str) -> tuple[str | None, str]:
+    """Return which sandbox and which interpreter are meant, where --wasm may name both."""
+    if wasm is None:
+        return sandbox, python
+    if sandbox not in (None, "wasm"):
+        raise InputError(f"--wasm {wasm}: that is for --sandbox wasm, not for {sandbox}")
+    if wasm.suffix != ".wasm" or not wasm.is_file():
+        raise InputError(f"--wasm {wasm}: there is no such file, or it is not called NAME.wasm")
+    return "wasm", str(wasm)
+
+
 def sandbox_for(
     name: str | None,
     require: str | None,
@@ -301,3 +318,7 @@ def warn_if_bare(found: Enforcement) -> None:
     """Say so if candidates are not isolated."""
     if not found.isolated:
         typer.echo(f"proctor: candidates run in the {found.tier} tier, NOT ISOLATED", err=True)
+    if found.tier == "wasm":
+        typer.echo(
+            "proctor: candidates run in the wasm tier: no threads, processes, numpy", err=True
+        )

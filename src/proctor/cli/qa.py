@@ -25,6 +25,7 @@ def qa(
     json: o.Json = False,
     sandbox: o.SandboxName = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
 ) -> None:
@@ -36,6 +37,7 @@ def qa(
     from proctor.settings import load_settings  # noqa: PLC0415
     from proctor.store import write_out  # noqa: PLC0415
 
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(
         settings=load_settings(),
         data=data,

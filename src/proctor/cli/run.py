@@ -58,6 +58,7 @@ def run(
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
@@ -88,6 +89,7 @@ def run(
         device=device,
     )
     asking.check()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
     ways.check()
     settings = load_settings()

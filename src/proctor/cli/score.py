@@ -43,6 +43,7 @@ def score(
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     max_tests: o.MaxTests = None,
@@ -60,6 +61,7 @@ def score(
     from proctor.models.recorded import Recorded  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
     ways.check()
     settings = load_settings()

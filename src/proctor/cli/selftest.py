@@ -13,6 +13,7 @@ def selftest(
     *,
     sandbox: o.SandboxName = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     topics: Annotated[
         str, typer.Option("--class", help="Only programs of these classes, as in reading,network.")
     ] = "",
@@ -35,6 +36,7 @@ def selftest(
     from proctor.trials import chosen_trials  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     trials = chosen_trials(topics, languages, quick=quick)
     # warns, or refuses before the others do
     o.sandbox_for(sandbox, None, python, None, settings).close()

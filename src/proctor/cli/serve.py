@@ -42,6 +42,7 @@ def serve(
     require: o.Require = None,
     data: o.Data = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write no access log.")] = False,
 ) -> None:
@@ -52,6 +53,7 @@ def serve(
     from proctor.server.log import AccessLog  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
     ways.check()
     settings = load_settings()

@@ -20,6 +20,7 @@ def verify(
     sandbox: o.SandboxName = None,
     require: o.Require = None,
     python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
     candidate_packages: o.Packages = None,
     compare: o.CompareName = None,
     seed: o.Seed = 0,
@@ -34,6 +35,7 @@ def verify(
     from proctor.task import Benchmark  # noqa: PLC0415
 
     settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
     manifest = read_manifest(run)
 
     def open_walls(benchmark: Benchmark) -> Sandbox:

@@ -12,6 +12,8 @@ Who may fail: the guest may do anything, and that is an `Ending`. A keeper that 
 guest says so on the control socket, which no guest ever holds: that is `SandboxFailed`, never
 the candidate's fault.
 
+The wasm tier has no keeper and forks nothing: see `wasm/`.
+
 What is not covered here: see each tier. `portable` is not isolated at all: a hostile guest can
 read the user's files and talk to the network. It exists for hosts where nothing better does.
 """
@@ -23,9 +25,10 @@ import msgspec
 
 if TYPE_CHECKING:
     from proctor.program import Program
+    from proctor.sandbox.clock import Stopwatch
     from proctor.sandbox.exchange import Exchanged
     from proctor.sandbox.foreign import Foreign
-    from proctor.sandbox.guest import Guest
+    from proctor.sandbox.inside.frames import Frame
     from proctor.sandbox.job import Job
     from proctor.sandbox.notebooks import Notebook
 
@@ -33,7 +36,7 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
-Tier = Literal["kernel", "docker", "contained", "portable"]
+Tier = Literal["kernel", "docker", "contained", "wasm", "portable"]
 Clock = Literal["cpu", "wall"]
 Role = Literal["candidate", "examiner", "checker", "together"]
 
@@ -141,6 +144,86 @@ class Enforcement(msgspec.Struct, frozen=True, kw_only=True):
     """What candidates may import besides the standard library, with versions."""
 
 
+class Speaker(Protocol):
+    """A guest seen from outside: what it is told, what it answers, how it ends."""
+
+    clock: "Stopwatch"
+
+    @property
+    def limits(self) -> Limits:
+        """What it may use."""
+        ...
+
+    def send(self, data: bytes) -> None:
+        """Send it bytes over the border."""
+        ...
+
+    def receive(self) -> "Frame":
+        """Wait for its next frame under the clock; GuestEnded when there is none to come."""
+        ...
+
+    def wait(self) -> None:
+        """Wait under the clock until it has ended."""
+        ...
+
+    def finish(self, grace_seconds: float = 0.0) -> Execution:
+        """End it, after some grace if asked for, give all back and say what happened."""
+        ...
+
+
+class Room(Protocol):
+    """What guests live in, one after the other, with a scratch folder."""
+
+    processors: set[int]
+    """Where it runs."""
+
+    def start(
+        self,
+        role: str,
+        limits: Limits,
+        *,
+        program: "Program | None" = None,
+        code: bytes = b"",
+        stdin: bytes | None = None,
+    ) -> Speaker:
+        """Start a guest; without a program it gets a border."""
+        ...
+
+    def exchange(
+        self, requests: bytes, limits: Limits, role: str = ..., *, wipe: bool = ...
+    ) -> "Exchanged":
+        """Have a fresh guest answer requests that are all known, or run a program."""
+        ...
+
+    def hang_up(self) -> None:
+        """Have all in it end; any thread may, whoever waits for an answer."""
+        ...
+
+    def write(self, path: str, content: bytes) -> None:
+        """Put a file into the scratch folder."""
+        ...
+
+    def read(self, path: str, most: int = ...) -> bytes:
+        """Return a file of the scratch folder, or so much of it."""
+        ...
+
+    def wipe(self) -> None:
+        """Empty the scratch folder."""
+        ...
+
+    def alive(self) -> bool:
+        """Say whether it is still there."""
+        ...
+
+    def follow(self) -> None:
+        """Run where the calling thread may run."""
+        ...
+
+    def close(self) -> None:
+        """End it and all in it."""
+        ...
+
+
 class Session(Protocol):
     """A box that lives: files stay between programs until it is closed or idles too long."""
 
@@ -200,7 +283,7 @@ class Sandbox(Protocol):
         """Have a fresh guest answer requests that are all known, under one clock."""
         ...
 
-    def open(self, role: Role, limits: Limits) -> "Guest":
+    def open(self, role: Role, limits: Limits) -> Speaker:
         """Start one process that speaks the border protocol in the given role."""
         ...
 

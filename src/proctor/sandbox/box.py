@@ -166,8 +166,11 @@ class Box:
         load = load_below(self.keeper)
         if load is None:
             return None
-        files = 0 if self.scratch is None else occupied(self.scratch, self.keeper)
+        files = 0 if self.scratch is None else occupied(self.scratch, self._guests)
         return load._replace(processes=load.processes - self._others, scratch_bytes=files)
+
+    def _guests(self) -> list[int]:
+        return children(self.keeper)
 
     def start(
         self,

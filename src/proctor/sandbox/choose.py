@@ -9,6 +9,7 @@ from proctor.sandbox.contained import open_contained
 from proctor.sandbox.docker import open_docker
 from proctor.sandbox.kernel import open_kernel
 from proctor.sandbox.portable import Portable
+from proctor.sandbox.wasm import open_wasm
 
 ORDER: tuple[Tier, ...] = get_args(Tier)
 """Best first."""
@@ -16,6 +17,7 @@ TIERS: dict[Tier, Callable[[str, Sequence[str] | None, Sequence[str]], Sandbox]]
     "kernel": open_kernel,
     "docker": open_docker,
     "contained": open_contained,
+    "wasm": open_wasm,
     "portable": Portable,
 }
 
@@ -64,8 +66,8 @@ def _less(tier: Tier, required: str) -> bool:
 
 def _refusal(name: str, refusals: Sequence[str]) -> str:
     hint = (
-        "proctor doctor says what is missing, and --sandbox portable runs candidates "
-        "without isolation"
+        "proctor doctor says what is missing, --wasm PATH runs candidates in a WASI build of "
+        "Python, and --sandbox portable runs them without isolation"
     )
     if name == "auto":
         return f"no sandbox that isolates works here ({'; '.join(refusals)}); {hint}"

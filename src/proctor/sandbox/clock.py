@@ -59,15 +59,29 @@ def load_below(keeper: int) -> Load | None:
     while pending:
         pid = pending.pop()
         try:
-            fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-            delays |= _delays(pid)
+            one = _load_of(pid)
             pending += children(pid)
         except OSError:
             continue  # it vanished meanwhile, and its parent has its time
-        cpu += sum(map(int, fields[11:15])) / HERTZ
-        memory += int(fields[21]) * PAGE
+        delays |= one.delays
+        cpu += one.cpu_seconds
+        memory += one.memory_bytes
         processes += 1
     return Load(delays, cpu, processes, memory)
+
+
+def load_of(pid: int) -> Load | None:
+    """Return what one process uses, None where that is not told."""
+    try:
+        return _load_of(pid)
+    except OSError:
+        return None
+
+
+def _load_of(pid: int) -> Load:
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    cpu = sum(map(int, fields[11:15])) / HERTZ
+    return Load(_delays(pid), cpu, 1, int(fields[21]) * PAGE)
 
 
 def _delays(pid: int) -> dict[int, float]:

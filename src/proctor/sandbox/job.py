@@ -10,9 +10,8 @@ import msgspec
 
 from proctor.errors import InputError, SandboxError
 from proctor.program import Program
-from proctor.sandbox import MIB, Execution, Limits
-from proctor.sandbox.box import Box
-from proctor.sandbox.pool import Pool
+from proctor.sandbox import MIB, Execution, Limits, Room
+from proctor.sandbox.pool import Pool, R
 
 MAX_FILES = 1024
 MAX_PATH = 1024
@@ -68,7 +67,7 @@ def inside(path: str) -> str:
     return "/".join(parts)
 
 
-def in_folder(pool: Pool, job: Job, run: Callable[[Box], Execution]) -> Execution:
+def in_folder(pool: Pool[R], job: Job, run: Callable[[R], Execution]) -> Execution:
     """Fill the folder of a box, run, fetch, and leave the folder empty."""
     box = pool.take()
     try:
@@ -83,7 +82,7 @@ def in_folder(pool: Pool, job: Job, run: Callable[[Box], Execution]) -> Executio
     return msgspec.structs.replace(execution, files=files, left=left)
 
 
-def _fill(box: Box, job: Job) -> None:
+def _fill(box: Room, job: Job) -> None:
     try:
         for path, content in job.files.items():
             box.write(inside(path), content)
@@ -91,7 +90,7 @@ def _fill(box: Box, job: Job) -> None:
         raise SandboxError(f"the files do not fit: {error.strerror}") from error
 
 
-def _fetch(box: Box, job: Job) -> tuple[dict[str, bytes], dict[str, str]]:
+def _fetch(box: Room, job: Job) -> tuple[dict[str, bytes], dict[str, str]]:
     files: dict[str, bytes] = {}
     left: dict[str, str] = {}
     room = job.fetch_bytes

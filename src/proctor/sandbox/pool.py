@@ -3,17 +3,21 @@
 import os
 import threading
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
-from proctor.sandbox.box import Box, processors
+from proctor.sandbox import Room
+from proctor.sandbox.box import processors
+
+R = TypeVar("R", bound=Room)
 
 
-class Pool:
+class Pool(Generic[R]):
     """Boxes of one kind, safe for use by several threads; a forked child starts with none."""
 
-    def __init__(self, make: Callable[[], Box], idle: int) -> None:
+    def __init__(self, make: Callable[[], R], idle: int) -> None:
         self._make = make
         self._most = idle
-        self._idle: list[Box] = []
+        self._idle: list[R] = []
         self._lock = threading.Lock()
         self._owner = os.getpid()
 
@@ -22,7 +26,7 @@ class Pool:
         """How many boxes wait."""
         return len(self._idle)
 
-    def take(self) -> Box:
+    def take(self) -> R:
         """Return a box that nobody uses, a new one if there is none."""
         while (box := self._pop()) is not None:
             if box.alive():
@@ -31,7 +35,7 @@ class Pool:
             box.close()
         return self._make()
 
-    def _pop(self) -> Box | None:
+    def _pop(self) -> R | None:
         """Return an idle box, one that runs where the caller runs if there is such a one."""
         here = processors()
         with self._lock:
@@ -42,7 +46,7 @@ class Pool:
                     return self._idle.pop(index)
             return self._idle.pop() if self._idle else None
 
-    def give_back(self, box: Box) -> None:
+    def give_back(self, box: R) -> None:
         """Take a box back, or end it if there are enough."""
         with self._lock:
             if len(self._idle) < self._most and self._owner == os.getpid():

@@ -3,11 +3,9 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-
-from proctor.sandbox.clock import children
 
 LEAST = 4096
 """What a file or folder takes at the least: many empty ones are much, too."""
@@ -15,15 +13,16 @@ MOST_FILES = 16384
 TOO_MUCH = sys.maxsize
 
 
-def occupied(scratch: str, keeper: int) -> int:
+def occupied(scratch: str, holders: Callable[[], Iterable[int]]) -> int:
     """Return the bytes that files of a scratch folder take, removed ones that are open included.
 
-    Very many files are more than there may be; so is what cannot be looked at, because it is nested
-    too deep or its rights were taken away.
+    `holders` says which processes may have such files open, where that can be looked at. Very many
+    files are more than there may be; so is what cannot be looked at, because it is nested too deep
+    or its rights were taken away.
     """
     try:
         sizes = [_takes(entry) for entry in islice(_files(scratch), MOST_FILES + 1)]
-        return sum(sizes) + _removed(keeper) if len(sizes) <= MOST_FILES else TOO_MUCH
+        return sum(sizes) + _removed(holders()) if len(sizes) <= MOST_FILES else TOO_MUCH
     except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
         return 0  # it is being removed; the next look tells
     except OSError:
@@ -40,9 +39,9 @@ def _files(folder: str) -> Iterator[os.stat_result]:
                     pending.append(entry.path)
 
 
-def _removed(keeper: int) -> int:
+def _removed(holders: Iterable[int]) -> int:
     """Return what files without a name take that a guest holds open."""
-    found = (_opened(fd) for pid in children(keeper) for fd in _descriptors(pid))
+    found = (_opened(fd) for pid in holders for fd in _descriptors(pid))
     return sum(_takes(file) for file in found if file and file.st_nlink == 0)
 
 
@@ -63,4 +62,5 @@ def _opened(fd: Path) -> os.stat_result | None:
 
 
 def _takes(found: os.stat_result) -> int:
-    return max(found.st_blocks * 512, LEAST)
+    taken = found.st_blocks * 512 if sys.platform != "win32" else found.st_size
+    return max(taken, LEAST)

@@ -7,8 +7,8 @@ import msgspec
 
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import MIB, Execution, Exited, Limits
-from proctor.sandbox.box import Box, parcel
+from proctor.sandbox import MIB, Execution, Exited, Limits, Room
+from proctor.sandbox.box import parcel
 from proctor.sandbox.drop import check
 
 MAX_CODE = 64 * MIB
@@ -23,7 +23,7 @@ def not_here(where: str, language: str) -> SandboxError:
 
 
 def run_in(
-    box: Box,
+    box: Room,
     program: Program,
     limits: Limits,
     stdin: bytes,
@@ -45,7 +45,7 @@ def run_in(
     return guest.finish()
 
 
-def compile_in(box: Box, program: Program, limits: Limits) -> Execution:
+def compile_in(box: Room, program: Program, limits: Limits) -> Execution:
     """Compile a program in a guest of its own; its standard output is the code."""
     if program.language != PYTHON:
         raise not_here("session or tier", program.language)
@@ -59,7 +59,7 @@ class BoxRuns:
     """One program, compiled once, run again and again, each time as if for the first."""
 
     def __init__(
-        self, box: Box, program: Program, limits: Limits, times: int, finally_: Callable[[], None]
+        self, box: Room, program: Program, limits: Limits, times: int, finally_: Callable[[], None]
     ) -> None:
         """Take a box for so many runs; for a single one it is not worth compiling apart."""
         self._box = box
@@ -88,7 +88,7 @@ class BoxRuns:
 class BoxSession:
     """A box that lives: files stay until it is closed or idles too long."""
 
-    def __init__(self, box: Box, limits: Limits, idle_seconds: float) -> None:
+    def __init__(self, box: Room, limits: Limits, idle_seconds: float) -> None:
         self._box = box
         self._limits = limits
         self._idle_seconds = idle_seconds

@@ -71,7 +71,7 @@ class Warm:
         self._packages = packages
         self._idle = idle
         self._foreign = Foreign(contents, make, idle)
-        self._pools: dict[tuple[bool, bool, int, tuple[str, ...]], Pool] = {}
+        self._pools: dict[tuple[bool, bool, int, tuple[str, ...]], Pool[Box]] = {}
         self._lock = threading.Lock()
 
     def _boxes(
@@ -81,7 +81,7 @@ class Warm:
         *,
         loopback: bool,
         shared_bytes: int = 0,
-    ) -> Pool:
+    ) -> Pool[Box]:
         """Return boxes for a role, in which packages that are likely to be needed are loaded.
 
         For candidates these are the packages that a text mentions.
@@ -104,7 +104,7 @@ class Warm:
         loopback: bool,  # noqa: FBT001
         shared_bytes: int,
         loaded: Sequence[str],
-    ) -> Pool:
+    ) -> Pool[Box]:
         contents = msgspec.structs.replace(
             self._contents,
             preload=[*self._contents.preload, *loaded],

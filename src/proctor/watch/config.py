@@ -74,7 +74,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     chat: bool | None = None
     base_url: Name | None = None
     device: Name | None = None
-    sandbox: Literal["auto", "kernel", "docker", "contained", "portable"] | None = None
+    sandbox: Literal["auto", "kernel", "docker", "contained", "wasm", "portable"] | None = None
     require: Tier | None = None
     workers: Annotated[int, msgspec.Meta(ge=1, le=MOST_WORKERS)] | None = None
 

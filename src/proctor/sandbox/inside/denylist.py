@@ -5,6 +5,7 @@ calling frame; what a library imports for itself stays untouched.
 """
 
 import builtins
+import errno
 import importlib
 import os
 import sys
@@ -54,7 +55,7 @@ def install(namespace: dict[str, Any]) -> None:
 
     builtins.__import__ = guarded_import
     importlib.import_module = _guarded_loader(namespace, importlib.import_module)
-    os.system = _guarded_system(namespace, os.system)
+    os.system = _guarded_system(namespace, getattr(os, "system", _no_system))
 
 
 def _refuse(wanted: str) -> None:
@@ -81,3 +82,9 @@ def _guarded_system(namespace: dict[str, Any], plain: Callable[..., Any]) -> Cal
         return plain(command)
 
     return system
+
+
+def _no_system(command: Any) -> Any:
+    """Stand where there is no os.system, because there are no processes."""
+    del command
+    raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))

@@ -33,8 +33,9 @@ from typing import Any
 from .below import open_below
 from .gatherer import Gatherer
 from .nest import Nest, Ward
+from .players import player
 from .program import unwrap
-from .roles import SetUp, player
+from .roles import SetUp
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16

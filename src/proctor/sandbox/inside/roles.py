@@ -9,36 +9,17 @@ import os
 import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
 from .frames import Script, Wire
 from .nest import Nest, Step
+from .players import Player, perform
 from .program import run_program, unwrap
 
 STDERR, BORDER = 2, 3
-ROLES = {
-    "candidate": ("candidate", "answer"),
-    "examiner": ("examiner", "examine"),
-    "checker": ("checker", "check"),
-    "together": ("together", "examine_together"),
-    "notebook": ("notebook", "run_cells"),
-}
-"""Role → the module and function that plays it; a box has only the modules that it needs."""
-Player = Callable[[Wire], None]
 REHEARSALS = 10
 """How often code must have run for the interpreter to have adapted it."""
-
-
-@cache
-def player(role: str) -> Player | None:
-    """Return what plays a role; None if that is a program."""
-    if role not in ROLES:
-        return None
-    module, function = ROLES[role]
-    found: Player = getattr(import_module(f".{module}", __package__), function)
-    return found
 
 
 def rehearse() -> None:
@@ -73,7 +54,7 @@ class SetUp:
             self._run(order, said)
         self._go(self._last)
         os.close(self._status[1])
-        _play(play, Wire(BORDER))
+        perform(play, Wire(BORDER))
 
     def converse(self, play: Player | None, order: dict[str, Any], said: memoryview) -> NoReturn:
         """Turn this process into a guest to whom all is said beforehand."""
@@ -81,7 +62,7 @@ class SetUp:
         if play is None:
             self._run(order, said)
         self._go(self._last)
-        _play(play, Script(said, BORDER))
+        perform(play, Script(said, BORDER))
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""
@@ -110,16 +91,6 @@ def _other(role: str) -> Callable[..., None]:
     name = "command" if role == "command" else "foreign"
     found: Callable[..., None] = getattr(import_module(f".{name}", __package__), f"run_{name}")
     return found
-
-
-def _play(play: Player | None, wire: Wire) -> NoReturn:
-    try:
-        assert play is not None  # noqa: S101
-        play(wire)
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(0)
 
 
 MAX_DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

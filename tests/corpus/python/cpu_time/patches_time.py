@@ -1,6 +1,7 @@
 # kinds: plain check stdin unittest
 # class: cheats
 # seconds: 0.4
+# tiers: kernel docker contained portable
 # Its own clock stands still; nobody looks at it.
 import signal
 import time

@@ -1,5 +1,6 @@
 # kinds: all stdin unittest
 # class: processes
+# tiers: kernel docker contained portable
 import os
 import signal
 

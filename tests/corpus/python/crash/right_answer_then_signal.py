@@ -1,5 +1,6 @@
 # kinds: stdin
 # class: forging
+# tiers: kernel docker contained portable
 # A program that crashes has not passed, whatever it printed.
 import os
 import signal

@@ -1,5 +1,6 @@
 # kinds: all stdin
 # class: processes
+# tiers: kernel docker contained portable
 import ctypes
 
 

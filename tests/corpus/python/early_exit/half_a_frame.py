@@ -4,7 +4,9 @@
 import os
 import struct
 
+BORDER = os.open("/door/border", os.O_RDONLY) if os.path.isdir("/door") else 3
+
 
 def double(x):
-    os.write(3, struct.pack("<IBI", 100, 12, 1) + b'{"v":')
+    os.write(BORDER, struct.pack("<IBI", 100, 12, 1) + b'{"v":')
     os._exit(0)

@@ -1,6 +1,6 @@
 # kinds: all stdin
 # class: resources
-data = bytearray(4 << 30)
+data = bytearray((1 << 31) - 1)
 
 
 def double(x):

@@ -4,7 +4,9 @@
 import os
 import struct
 
+BORDER = os.open("/door/border", os.O_RDONLY) if os.path.isdir("/door") else 3
+
 
 def double(x):
-    os.write(3, struct.pack("<IBI", 0xFFFFFFFF, 12, 1) + b"x" * 1000)
+    os.write(BORDER, struct.pack("<IBI", 0xFFFFFFFF, 12, 1) + b"x" * 1000)
     return 2 * x

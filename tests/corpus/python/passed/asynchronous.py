@@ -1,4 +1,5 @@
 # kinds: plain check stdin unittest
+# tiers: kernel docker contained portable
 import asyncio
 
 

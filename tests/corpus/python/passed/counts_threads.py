@@ -1,6 +1,6 @@
 # kinds: plain stdin unittest
 # class: resources
-# tiers: kernel docker
+# tiers: kernel docker wasm
 # Starts threads until it is told to stop.
 # Its answer is right if, and only if, the attack failed.
 import threading

@@ -1,6 +1,6 @@
 # kinds: plain stdin
 # class: resources
-# tiers: kernel docker contained
+# tiers: kernel docker contained wasm
 # seconds: 4
 # Memory of the kernel, by sockets that nobody reads.
 # Its answer is right if, and only if, the attack failed.

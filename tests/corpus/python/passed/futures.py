@@ -1,4 +1,5 @@
 # kinds: plain stdin unittest
+# tiers: kernel docker contained portable
 from concurrent.futures import ThreadPoolExecutor
 
 

@@ -1,4 +1,5 @@
 # kinds: plain calls stdin unittest
+# tiers: kernel docker contained portable
 # Timers and handlers of its own are its own business.
 import signal
 

@@ -1,4 +1,5 @@
 # kinds: stdin
+# tiers: kernel docker contained portable
 # What programs for contests begin with.
 import sys
 import threading

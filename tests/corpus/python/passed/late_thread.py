@@ -1,4 +1,5 @@
 # kinds: stdin
+# tiers: kernel docker contained portable
 import threading
 import time
 

@@ -1,6 +1,6 @@
 # kinds: plain stdin unittest
 # class: persistence
-# tiers: kernel docker contained
+# tiers: kernel docker contained wasm
 # Part 1 leaves something behind, part 2 runs in the same box and looks for it.
 import os
 import sys

@@ -1,3 +1,4 @@
+# tiers: kernel docker contained portable
 import threading
 import time
 

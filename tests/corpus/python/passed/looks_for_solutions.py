@@ -1,6 +1,6 @@
 # kinds: plain stdin unittest
 # class: reading
-# tiers: kernel docker
+# tiers: kernel docker wasm
 # Walks all of the file system for benchmarks and solutions.
 # Its answer is right if, and only if, the attack failed.
 import os

@@ -1,4 +1,5 @@
 # kinds: plain stdin unittest
+# tiers: kernel docker contained portable
 # Memory mapped from a file, and of its own.
 import mmap
 

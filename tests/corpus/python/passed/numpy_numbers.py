@@ -1,4 +1,5 @@
 # kinds: all stdin unittest
+# tiers: kernel docker contained portable
 # Numbers of numpy are numbers.
 import numpy as np
 

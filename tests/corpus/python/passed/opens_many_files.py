@@ -1,5 +1,6 @@
 # kinds: plain stdin unittest
 # class: resources
+# tiers: kernel docker contained portable
 # Opens descriptors until it is told to stop.
 # Its answer is right if, and only if, the attack failed.
 import os

@@ -1,6 +1,6 @@
 # kinds: plain stdin unittest
 # class: reading
-# tiers: kernel docker
+# tiers: kernel docker wasm
 # Looks at places where a host keeps what is its own.
 # Its answer is right if, and only if, the attack failed.
 import os

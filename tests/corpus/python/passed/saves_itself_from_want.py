@@ -1,6 +1,6 @@
 # kinds: plain stdin
 # class: resources
-# tiers: kernel docker contained
+# tiers: kernel docker contained wasm
 # If memory runs out somebody has to go; it wants that to be somebody else.
 # Its answer is right if, and only if, the attack failed.
 def attack():

@@ -1,6 +1,7 @@
 # kinds: plain examined calls
 # class: reading
 # seconds: 4
+# tiers: kernel docker contained portable
 # Reads all of its own memory, when a test is asked, for the text of a test.
 # Its answer is right if, and only if, the attack failed.
 def attack():

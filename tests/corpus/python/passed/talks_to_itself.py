@@ -1,5 +1,6 @@
 # kinds: plain stdin unittest
 # class: honest
+# tiers: kernel docker contained portable
 # An event loop needs a socket pair, which is no network.
 import asyncio
 import socket

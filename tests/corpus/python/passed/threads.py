@@ -1,4 +1,5 @@
 # kinds: all unittest
+# tiers: kernel docker contained portable
 import threading
 
 

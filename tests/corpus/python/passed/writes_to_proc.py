@@ -1,6 +1,6 @@
 # kinds: plain stdin
 # class: processes
-# tiers: kernel docker contained
+# tiers: kernel docker contained wasm
 # Opens every switch of the kernel for writing.
 # Its answer is right if, and only if, the attack failed.
 import os

@@ -5,6 +5,8 @@ import os
 import struct
 import sys
 
+BORDER = os.open("/door/border", os.O_RDONLY) if os.path.isdir("/door") else 3
+
 
 def number():
     """Return the number of the request that is being answered."""
@@ -17,7 +19,7 @@ def number():
 
 def answer(value):
     payload = json.dumps({"v": value}).encode()
-    os.write(3, struct.pack("<IBI", len(payload), 12, number()) + payload)
+    os.write(BORDER, struct.pack("<IBI", len(payload), 12, number()) + payload)
 
 
 def double(x):

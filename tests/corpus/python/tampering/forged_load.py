@@ -3,8 +3,10 @@
 import os
 import struct
 
+BORDER = os.open("/door/border", os.O_RDONLY) if os.path.isdir("/door") else 3
+
 payload = b'{"stage":"done"}'
-os.write(3, struct.pack("<IBI", len(payload), 11, 0) + payload)
+os.write(BORDER, struct.pack("<IBI", len(payload), 11, 0) + payload)
 
 
 def double(x):

@@ -1,6 +1,7 @@
 # kinds: plain examined
 # class: resources
 # seconds: 0.4
+# tiers: kernel docker contained portable
 import os
 import signal
 

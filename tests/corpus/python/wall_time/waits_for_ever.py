@@ -1,6 +1,7 @@
 # kinds: plain check
 # class: resources
 # seconds: 0.4
+# tiers: kernel docker contained portable
 import threading
 
 

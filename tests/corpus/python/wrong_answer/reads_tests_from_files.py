@@ -1,6 +1,6 @@
 # kinds: all stdin unittest
 # class: reading
-# tiers: kernel docker
+# tiers: kernel docker wasm
 # Looks for tests in the folders around it.
 import glob
 import os

@@ -1,5 +1,6 @@
 # kinds: stdin
 # class: mistakes
+# tiers: kernel docker contained portable
 # What goes to standard error is no answer.
 import os
 

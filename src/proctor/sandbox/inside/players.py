@@ -1,0 +1,41 @@
+"""Who plays which role, wherever a guest lives."""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import NoReturn
+
+from .frames import Wire
+
+ROLES = {
+    "candidate": ("candidate", "answer"),
+    "examiner": ("examiner", "examine"),
+    "checker": ("checker", "check"),
+    "together": ("together", "examine_together"),
+    "notebook": ("notebook", "run_cells"),
+}
+"""Role → the module and function that plays it; a box has only the modules that it needs."""
+Player = Callable[[Wire], None]
+
+
+@cache
+def player(role: str) -> Player | None:
+    """Return what plays a role; None if that is a program."""
+    if role not in ROLES:
+        return None
+    module, function = ROLES[role]
+    found: Player = getattr(import_module(f".{module}", __package__), function)
+    return found
+
+
+def perform(play: Player | None, wire: Wire) -> NoReturn:
+    """Play a role to its end, which is the end of the process."""
+    try:
+        assert play is not None  # noqa: S101
+        play(wire)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
