@@ -1,5 +1,6 @@
 """Where a command judges: by a sandbox on this machine, or by a cluster."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,6 +8,7 @@ from proctor.cli import complain
 from proctor.cli import options as o
 from proctor.engine import Walls
 from proctor.errors import InputError
+from proctor.evaluation import Plan
 from proctor.settings import Settings
 from proctor.task import Benchmark
 
@@ -41,13 +43,17 @@ class Ways(NamedTuple):
                 raise InputError(f"{flag} {value}: it needs --engine ray")
 
 
-def walls_for(ways: Ways, settings: Settings, benchmark: Benchmark) -> Walls:
-    """Open what a benchmark is judged with."""
-    if ways.engine is o.Engine.ray:
-        return cluster_for(ways, settings, benchmark)
-    return o.sandbox_for(
-        ways.sandbox, ways.require, ways.python, ways.packages, settings, benchmark=benchmark
-    )
+def opener(ways: Ways, settings: Settings) -> Callable[[Plan], Walls]:
+    """Return what opens what a plan is carried out with."""
+    ways.check()
+
+    def open_walls(plan: Plan) -> Walls:
+        if ways.engine is o.Engine.ray:
+            return cluster_for(ways, settings, plan.benchmark)
+        how = (ways.sandbox, ways.require, ways.python, ways.packages, settings)
+        return o.sandbox_for(*how, benchmark=plan.benchmark)
+
+    return open_walls
 
 
 def cluster_for(ways: Ways, settings: Settings, benchmark: Benchmark | None = None) -> "Cluster":

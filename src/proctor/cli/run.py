@@ -7,9 +7,8 @@ import typer
 
 from proctor.cli import asking as a
 from proctor.cli import options as o
-from proctor.cli.engines import Ways, walls_for
+from proctor.cli.engines import Ways, opener
 from proctor.cli.finish import finish, finish_suite
-from proctor.engine import Walls
 from proctor.evaluation import Plan
 from proctor.models import Given
 from proctor.models.generated import Generated
@@ -91,8 +90,8 @@ def run(
     asking.check()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
-    ways.check()
     settings = load_settings()
+    open_walls = opener(ways, settings)
     choice = o.choose(release, start_date, end_date)
     loaded = o.open_benchmarks(
         benchmark, data, timeout, memory, settings, choice=choice, first=samples
@@ -120,9 +119,6 @@ def run(
             ks=o.parse_counts("--k", k),
             seconds=benchmark_timeout,
         )
-
-    def open_walls(plan: Plan) -> Walls:
-        return walls_for(ways, settings, plan.benchmark)
 
     with a.opened(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
-from proctor.cli.engines import Ways, walls_for
+from proctor.cli.engines import Ways, opener
 from proctor.cli.finish import finish
 
 
@@ -63,8 +63,8 @@ def score(
 
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
-    ways.check()
     settings = load_settings()
+    open_walls = opener(ways, settings)
     ks = o.parse_counts("--k", k)
     choice = o.choose(release, start_date, end_date)
     loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings, choice=choice)
@@ -92,7 +92,7 @@ def score(
     )
     finish(
         plan,
-        walls_for(ways, settings, loaded),
+        open_walls(plan),
         out,
         fresh=fresh,
         json=json,
