@@ -43,7 +43,8 @@ def test_auto_looks_at_all_tiers_and_at_what_walls_are_made_of() -> None:
     found = examine_host("auto", sys.executable)
     assert found.works
     assert found.isolated
-    assert [tier.tier for tier in found.tiers] == ["kernel", "docker", "contained", "portable"]
+    tiers = ["kernel", "docker", "contained", "wasm", "portable"]
+    assert [tier.tier for tier in found.tiers] == tiers
     assert {trial.name for trial in found.host} >= {"user namespace", "Landlock", "resource limits"}
     assert found.tier == next(tier.tier for tier in found.tiers if tier.isolated)
     portable = found.tiers[-1]

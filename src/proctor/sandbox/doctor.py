@@ -157,7 +157,7 @@ CHECKS = (
         "open_files",
         "import os\nfor n in range(1000):\n    try: os.open('main.py', os.O_RDONLY)\n"
         "    except OSError: break\nprint(n)",
-        lambda e: 0 < int(e.stdout or 0) < LIMITS.open_files,
+        lambda e: e.stdout.strip().isdigit() and 0 < int(e.stdout) < LIMITS.open_files,
     ),
     Check(
         "scratch is limited",

@@ -9,6 +9,7 @@ import struct
 import sys
 import threading
 import time
+from itertools import count, islice
 from queue import SimpleQueue
 from typing import Any
 
@@ -135,10 +136,11 @@ class Desk:
         """Have the kernel limit files, where it does; this process has no more than its guest's."""
         if sys.platform == "win32":
             return
-        own = max(map(int, os.listdir("/dev/fd"))) + 1  # noqa: PTH208
+        own = set(map(int, os.listdir("/dev/fd")))  # noqa: PTH208
+        free = (number for number in count() if number not in own)
         for which, most in (
             (resource.RLIMIT_FSIZE, self.order["file_bytes"]),
-            (resource.RLIMIT_NOFILE, own + self.order["open_files"]),
+            (resource.RLIMIT_NOFILE, next(islice(free, self.order["open_files"], None))),
         ):
             hard = resource.getrlimit(which)[1]
             known = most if hard == resource.RLIM_INFINITY else min(most, hard)
