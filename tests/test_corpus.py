@@ -23,19 +23,17 @@ from proctor.verdict import Bucket
 EVERY = trials(corpus_folder())
 TRIALS = [trial for trial in EVERY if trial.language == "python"]
 LONG = ("go", "java", "rust", "typescript")
-PLAIN = ("honest", "mistakes", "resources")
 FOREIGN = [
-    pytest.param(t, marks=pytest.mark.slow) if t.language in LONG and t.topic in PLAIN else t
+    pytest.param(t, marks=pytest.mark.slow) if t.language in LONG and t.topic != "forging" else t
     for t in EVERY
     if t.language != "python" and t.kind not in WAYS
 ]
-"""Compilers that take long run what attacks alone; `make test-all` runs the rest."""
+"""Compilers that take long run what forges alone; `make test-all` runs the rest."""
 FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
 """Every program under one kind of tests."""
-MORE = [trial for trial in TRIALS if trial not in FIRST]
 BEST, OTHERS = ["kernel"], ["docker", "contained", "wasm", "portable"]
 ATTACKS = [t for t in FIRST if t.topic in ("reading", "processes", "persistence", "forging")]
-"""What is run every time in a tier that takes long for each."""
+"""What is run every time in tiers below the best one."""
 USER = 4242
 
 
@@ -44,29 +42,23 @@ def shown(value: object) -> str:
 
 
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("trial", FIRST, ids=shown)
+@pytest.mark.parametrize("sandbox", BEST, indirect=True)
+@pytest.mark.parametrize("trial", TRIALS, ids=shown)
 def test_lands_in_its_bucket(sandbox: Sandbox, trial: Trial) -> None:
     land(sandbox, trial)
 
 
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("sandbox", ["wasm"], indirect=True)
-@pytest.mark.parametrize("trial", [t for t in ATTACKS if t.fits("wasm")], ids=shown)
+@pytest.mark.parametrize("sandbox", ["contained", "wasm"], indirect=True)
+@pytest.mark.parametrize("trial", ATTACKS, ids=shown)
 def test_attacks_land_in_their_buckets(sandbox: Sandbox, trial: Trial) -> None:
-    land(sandbox, trial)
-
-
-@pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("sandbox", BEST, indirect=True)
-@pytest.mark.parametrize("trial", MORE, ids=shown)
-def test_lands_in_its_bucket_under_other_tests(sandbox: Sandbox, trial: Trial) -> None:
     land(sandbox, trial)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("sandbox", OTHERS, indirect=True)
-@pytest.mark.parametrize("trial", MORE, ids=shown)
+@pytest.mark.parametrize("trial", TRIALS, ids=shown)
 def test_lands_in_its_bucket_in_other_tiers(sandbox: Sandbox, trial: Trial) -> None:
     land(sandbox, trial)
 

@@ -228,6 +228,7 @@ PLACES = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH
 EVALPLUS = shutil.which("evalplus.evaluate", path=PLACES)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(EVALPLUS is None, reason="evalplus is not installed")
 def test_evalplus_takes_what_was_converted_back(
     proctor: Proctor, plus: Path, samples: Path, tmp_path: Path

@@ -338,6 +338,7 @@ def test_a_row_of_100_mb_takes_bounded_memory(tmp_path: Path, bomb: bool, unit: 
     assert int(ran.stderr) < 5 * (MAX_LINE >> 20)
 
 
+@pytest.mark.slow
 def test_an_array_of_very_many_elements_takes_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "rows.json.gz"
     with gzip.open(path, "wb", 1) as file:

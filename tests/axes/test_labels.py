@@ -16,7 +16,9 @@ from tests.axes.conftest import LIBRARIES, SUITE, suite
 ALL = read_labels([SUITE / library for library in LIBRARIES])
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    "library", [LIBRARIES[0], *(pytest.param(one, marks=pytest.mark.slow) for one in LIBRARIES[1:])]
+)
 def test_every_label_is_found_and_nothing_else(parser, library):
     labels = read_labels([SUITE / library])
     worth = compare(parser, suite(library).__getitem__, labels)

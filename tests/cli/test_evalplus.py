@@ -81,6 +81,7 @@ def test_figures_and_results(proctor: Proctor, samples: Path) -> None:
     assert found["HumanEval/0"][1]["base_fail_tests"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(EVALPLUS is None, reason="evalplus is not installed")
 def test_it_is_what_evalplus_says(proctor: Proctor, samples: Path) -> None:
     for flags in ([], ["--base_only"]):

@@ -101,6 +101,7 @@ def test_asked_to_end_it_finishes_what_it_has_accepted(serve: Serve) -> None:
     server = serve("--workers", "1")
     slow = {"code": "import time; time.sleep(1.5); print('done')"}
     first, came = in_background(lambda: server.client.post("/v1/execute", json=slow))
+    server.wait_for(lambda: busy(server) == 1)  # or the second might come first
     second, later = in_background(
         lambda: server.client.post("/v1/execute", json={"code": "print('waited')"})
     )
@@ -145,7 +146,7 @@ def test_killed_it_leaves_nothing(serve: Serve, processes_below: Callable[[int],
         )
         for i in range(4)
     ]
-    server.wait_for(lambda: busy(server) == 4)
+    server.wait_for(lambda: busy(server) == 4, seconds=60)
     below = processes_below(server.pid)
     assert len(below) >= 4
     server.process.kill()
