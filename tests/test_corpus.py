@@ -24,11 +24,14 @@ EVERY = trials(corpus_folder())
 TRIALS = [trial for trial in EVERY if trial.language == "python"]
 LONG = ("go", "java", "rust", "typescript")
 FOREIGN = [
-    pytest.param(t, marks=pytest.mark.slow) if t.language in LONG and t.topic != "forging" else t
+    pytest.param(t, marks=pytest.mark.slow)
+    if t.topic == "resources" or (t.language in LONG and t.topic != "forging")
+    else t
     for t in EVERY
     if t.language != "python" and t.kind not in WAYS
 ]
-"""Compilers that take long run what forges alone; `make test-all` runs the rest."""
+"""Time and memory are used up by Python alone, and compilers that take long run what forges alone;
+`make test-all` runs the rest."""
 FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
 """Every program under one kind of tests."""
 BEST, OTHERS = ["kernel"], ["docker", "contained", "wasm", "portable"]
@@ -43,8 +46,16 @@ def shown(value: object) -> str:
 
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("sandbox", BEST, indirect=True)
-@pytest.mark.parametrize("trial", TRIALS, ids=shown)
+@pytest.mark.parametrize("trial", FIRST, ids=shown)
 def test_lands_in_its_bucket(sandbox: Sandbox, trial: Trial) -> None:
+    land(sandbox, trial)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("sandbox", BEST, indirect=True)
+@pytest.mark.parametrize("trial", [t for t in TRIALS if t not in FIRST], ids=shown)
+def test_lands_in_its_bucket_under_other_tests(sandbox: Sandbox, trial: Trial) -> None:
     land(sandbox, trial)
 
 

@@ -38,6 +38,7 @@ def run(folder: Path, test: str, *args: str) -> tuple[int, str]:
     return ran.returncode, ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 def test_a_contract_that_is_kept_and_one_that_is_not(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(json.dumps(GOOD) + "\n")
     status, said = run(tmp_path, TEST.format(name="tasks.jsonl"))

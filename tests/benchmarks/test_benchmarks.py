@@ -191,6 +191,7 @@ def test_the_shape_is_told_by_the_first_row(jsonl: Write) -> None:
     assert sentences.aliases["7"] == sentences.aliases["Mbpp/7"] == "MBPP/7"
 
 
+@pytest.mark.slow
 def test_published_files_by_path(data: Path) -> None:
     for name in PINNED:
         if name.endswith("-instruct"):  # whose rows are those of the other prompt

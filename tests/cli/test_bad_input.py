@@ -497,6 +497,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.json", "x.json.gz"])
 def test_a_line_of_100_mb(files: Path, name: str) -> None:
     """It is refused in little memory, packed or not."""

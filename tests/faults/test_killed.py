@@ -139,6 +139,7 @@ def test_killed_a_few_times(scratch: Path, orphans: Callable[[], set[int]]) -> N
     assert kills["between"] >= 1, kills
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", ["contained", "portable"])
 def test_killed_in_other_tiers(scratch: Path, orphans: Callable[[], set[int]], tier: str) -> None:
     if tier not in working_tiers():
@@ -198,6 +199,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_killed_while_the_report_is_written(scratch: Path, orphans: Callable[[], set[int]]) -> None:
     write_files(1)
     whole = 0

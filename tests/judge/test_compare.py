@@ -733,6 +733,7 @@ def test_megabytes_of_text_take_no_time_to_speak_of(rule, expected, got):
     assert taken < 3  # 0.2 s at the worst
 
 
+@pytest.mark.slow
 @every_profile
 def test_large_values_take_no_time_to_speak_of(rule):
     many = list(range(300_000))

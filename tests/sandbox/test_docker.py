@@ -144,6 +144,7 @@ def test_memory_is_limited(docker: Docker) -> None:
     assert b"MemoryError" in execution.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["reference", "wrong"])
 def test_the_suite_basics(docker: Docker, strays: Callable[..., list[Receipt]], model: str) -> None:
     assert strays(docker, model) == []
