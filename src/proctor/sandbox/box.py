@@ -24,7 +24,7 @@ from proctor.sandbox.clock import Load, Stopwatch, children, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.ends import Ends
-from proctor.sandbox.exchange import Exchanged, exchanged, order_for
+from proctor.sandbox.exchange import Exchanged, Heard, exchanged, order_for
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
 from proctor.sandbox.inside.program import wrap
 from proctor.sandbox.scratch import occupied
@@ -77,6 +77,7 @@ class Box:
             raise
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
+        self.serial = False  # whether many runs of a program may share their walls
         self.scratch: str | None = None  # a scratch folder whose size we have to watch
         self.processors = processors()
 
@@ -221,10 +222,20 @@ class Box:
         self, requests: bytes, limits: Limits, role: str = "candidate", *, wipe: bool = False
     ) -> Exchanged:
         """Have a fresh guest answer requests that are all known, under one clock."""
-        self._make_room(limits, len(requests))
-        clock = Stopwatch(limits, self.look)
+        return exchanged(self.ask(order_for(role, limits, wipe=wipe), requests, limits), limits)
+
+    def ask(
+        self,
+        order: bytes,
+        blob: bytes,
+        limits: Limits,
+        look: Callable[[], Load | None] | None = None,
+    ) -> Heard:
+        """Have the keeper do what a guest takes its time for, and wait for its one answer."""
+        self._make_room(limits, len(blob))
+        clock = Stopwatch(limits, look or self.look)
         clock.start()
-        self.control.send(order_for(role, limits, wipe=wipe), blob=requests)
+        self.control.send(order, blob=blob)
         killed: Ending | None = None
         answer = GONE
         while not self._answered(clock, killed):
@@ -238,7 +249,7 @@ class Box:
         clock.stop()
         if killed is DROPPED:
             raise Dropped
-        return exchanged(answer, self._why(killed, answer), limits, clock)
+        return Heard(answer, self._why(killed, answer), clock)
 
     def _answered(self, clock: Stopwatch, killed: Ending | None) -> bool:
         """Wait for an answer, as long as one may."""
@@ -283,6 +294,11 @@ class Box:
         answer = self._answer().header
         if "wiped" not in answer:
             raise SandboxError(f"the scratch folder cannot be emptied: {answer.get('refused')}")
+
+    def leave(self) -> None:
+        """End what was settled in it."""
+        self.control.order(do="leave")
+        self._answer()
 
     def hang_up(self) -> None:
         """Have the keeper end all below it; any thread may, whoever waits for an answer."""

@@ -214,6 +214,8 @@ class Stopwatch:
         self._looked: float | None = None
         self.exact = False
         """Whether load was really subtracted."""
+        self.cpu_seconds = 0.0
+        """Processor time that was seen to be used, when somebody last looked."""
 
     def start(self) -> None:
         """A request went out."""
@@ -271,7 +273,7 @@ class Stopwatch:
         if load is not None:
             self.exact = True
             self._count_delay(load.delays, passed)
-            cpu = load.cpu_seconds - self._cpu_at_start
+            cpu = self.cpu_seconds = load.cpu_seconds - self._cpu_at_start
             if load.processes > self._limits.processes:
                 return "processes"
             if load.memory_bytes > self._limits.memory_bytes:

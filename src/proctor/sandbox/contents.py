@@ -32,6 +32,7 @@ MODULES = (
         "below",
         "gatherer",
         "program",
+        "series",
         "players",
         "roles",
     ),

@@ -17,7 +17,6 @@ from proctor.sandbox import (
 from proctor.sandbox.clock import Stopwatch
 from proctor.sandbox.control import Answer
 from proctor.sandbox.guest import by_itself
-from proctor.sandbox.inside.frames import MAX_TOTAL
 
 
 class Exchanged(NamedTuple):
@@ -35,39 +34,73 @@ def order_for(role: str, limits: Limits, *, wipe: bool) -> bytes:
         "role": role,
         "limits": limits,
         "wipe": wipe,
-        "answer_bytes": MAX_TOTAL,
     }
     return msgspec.json.encode(order)
 
 
-def exchanged(answer: Answer, killed: Ending | None, limits: Limits, clock: Stopwatch) -> Exchanged:
+@lru_cache(maxsize=64)
+def order_to_settle(limits: Limits) -> bytes:
+    """Return the order to put up walls for many runs of one program."""
+    return msgspec.json.encode({"do": "settle", "limits": limits})
+
+
+@lru_cache(maxsize=64)
+def order_for_case(output_bytes: int) -> bytes:
+    """Return the order for one of these runs."""
+    return msgspec.json.encode({"do": "case", "output_bytes": output_bytes})
+
+
+class Heard(NamedTuple):
+    """What a keeper said in the end, why its guest was killed, if it was, and how long it took."""
+
+    answer: Answer
+    killed: Ending | None
+    clock: Stopwatch
+
+
+def exchanged(heard: Heard, limits: Limits) -> Exchanged:
     """Make sense of what the keeper says of an exchange."""
-    header, blob = answer.header, answer.blob
-    ending: Ending
+    header, blob = heard.answer.header, heard.answer.blob
     if "ended" not in header:
-        failed = SandboxFailed(header.get("refused", "the keeper of the box is gone"))
-        ending = killed if isinstance(killed, OutOfMemory) else failed
-        return Exchanged(b"", Execution(ending=ending))
-    first, second, _ = header["sizes"]
-    answers = blob[:first]
+        return Exchanged(b"", Execution(ending=_unheard(heard)))
+    answers = blob[sum(header["sizes"]) :]
+    execution = _executed(heard, limits)
     if not answers.startswith(b"R"):
         why = answers.removeprefix(b"F").decode("utf-8", "replace")
-        ending = SandboxFailed(why or "died while being set up")
-    elif header["too_long"]:
-        ending = OutputTooLong()
-    else:
-        ending = killed or by_itself(header["ended"], header["cpu_seconds"], limits)
-    usage = Usage(
-        cpu_seconds=header["cpu_seconds"],
-        wall_seconds=clock.passed,
-        memory_bytes=header["memory_bytes"],
-    )
-    return Exchanged(
-        answers[1:],
-        Execution(
-            ending=ending,
-            stdout=blob[first : first + second],
-            stderr=blob[first + second :],
-            usage=usage,
+        failed = SandboxFailed(why or "died while being set up")
+        execution = msgspec.structs.replace(execution, ending=failed)
+    return Exchanged(answers[1:], execution)
+
+
+def run_of_many(heard: Heard, limits: Limits) -> Execution:
+    """Make sense of what the keeper says of one run in a series."""
+    header = heard.answer.header
+    if "ended" not in header:
+        return Execution(ending=_unheard(heard))
+    if header["state"] == "gone" and heard.killed is None and not header["too_long"]:
+        return Execution(ending=SandboxFailed("the first process of the walls is gone"))
+    return _executed(heard, limits)
+
+
+def _unheard(heard: Heard) -> Ending:
+    """Say how a guest ended of which no keeper tells."""
+    if isinstance(heard.killed, OutOfMemory):
+        return heard.killed  # the kernel took the keeper with it
+    return SandboxFailed(heard.answer.header.get("refused", "the keeper of the box is gone"))
+
+
+def _executed(heard: Heard, limits: Limits) -> Execution:
+    header, blob = heard.answer.header, heard.answer.blob
+    first, second = header["sizes"]
+    by_nobody = by_itself(header["ended"], header["cpu_seconds"], limits)
+    return Execution(
+        ending=OutputTooLong() if header["too_long"] else heard.killed or by_nobody,
+        stdout=blob[:first],
+        stderr=blob[first : first + second],
+        usage=Usage(
+            # nobody is told what those took who were ended with the first process of their walls
+            cpu_seconds=max(header["cpu_seconds"], heard.clock.cpu_seconds),
+            wall_seconds=heard.clock.passed,
+            memory_bytes=header["memory_bytes"],
         ),
     )

@@ -74,6 +74,7 @@ def kernel_box(contents: Contents, ground: Ground | None = None) -> Box:
     box = Box(argv, bundle(contents, namespaces(contents), ["/packages"]))
     try:
         box.find_keeper()
+        box.serial = not contents.shared_bytes
         _check_version(contents, box)
         if ground is not None:
             with boundary(SandboxError, "cannot make a cgroup for a box"):

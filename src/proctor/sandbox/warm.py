@@ -32,6 +32,7 @@ from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.notebooks import Notebook
 from proctor.sandbox.packages import default_packages, entries, plain, with_versions
 from proctor.sandbox.pool import Pool
+from proctor.sandbox.series import BoxSeries
 from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
 from proctor.sandbox.workspace import Workspace, furnish
 
@@ -189,7 +190,8 @@ class Warm:
         text = program.source.encode("utf-8", "surrogatepass")
         pool = self._boxes(text=text, loopback=limits.loopback)
         box = pool.take()
-        return BoxRuns(box, program, limits, times, finally_=lambda: pool.give_back(box))
+        runs = BoxRuns(box, program, limits, times, finally_=lambda: pool.give_back(box))
+        return BoxSeries(box, program, limits, runs) if box.serial and times > 1 else runs
 
     def exchange(self, requests: bytes, limits: Limits, role: Role = "candidate") -> Exchanged:
         """Have a fresh guest answer requests that are all known."""

@@ -6,7 +6,10 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
 
     order                                       answer
     start role limits + [in, out, err, border]  started pid; later: ended …
-    exchange role limits wipe, requests         ended …, what it answered and wrote
+    exchange role limits wipe, requests         ended …, what it wrote and answered
+    settle limits, program                      settled | ended …, what it wrote and answered
+    case output_bytes, input                    ended … state, what it wrote
+    leave                                       left, and all of what was settled is gone
     kill                                        (makes `ended` come)
     interrupt                                   (none: the guest hears it)
     open path write                             opened + descriptor | refused why
@@ -18,6 +21,7 @@ A guest is a fork of the keeper and can read all of its memory. So what belongs 
 program and what it said, lies in buffers that are wiped before the next guest is forked.
 """
 
+import errno
 import gc
 import json
 import os
@@ -28,14 +32,16 @@ import socket
 import sys
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from .below import open_below
-from .gatherer import Gatherer
-from .nest import Nest, Ward
+from .frames import MAX_TOTAL
+from .gatherer import Feed, Gatherer
+from .nest import Nest, SerialNest, Ward
 from .players import player
 from .program import unwrap
 from .roles import SetUp
+from .series import Series
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
@@ -45,8 +51,8 @@ HASTE_SECONDS = 0.02
 MAX_DESCRIPTORS = 8
 MAX_ORDERS = 64
 EXCHANGED = (
-    b'{"ended":%d,"sizes":[%d,%d,%d],"too_long":%b,"beside":%b,'
-    b'"cpu_seconds":%.6f,"memory_bytes":%d}\n'
+    b'{"ended":%d,"sizes":[%d,%d],"too_long":%b,"beside":%b,'
+    b'"cpu_seconds":%.6f,"memory_bytes":%d,"state":"%b"}\n'
 )
 FALSE_OR_TRUE = (b"false", b"true")
 FIRST_DESCRIPTOR = 16
@@ -67,6 +73,7 @@ class Keeper:
         self._orders: dict[bytes, dict[str, Any]] = {}
         self._set_ups: dict[tuple[int, ...], SetUp] = {}
         self._said = Gatherer()
+        self._series: Series | None = None
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
 
@@ -129,6 +136,13 @@ class Keeper:
             self._start(order, blob, fds)
         elif what == "exchange":
             self._exchange(order, blob)
+        elif what == "case":
+            self._case(order, blob)
+        elif what == "settle":
+            self._settle(order, blob)
+        elif what == "leave":
+            self._leave()
+            self._say(left=True)
         elif what == "kill" and self._ward is not None:
             self._nest.kill()
         elif what == "interrupt" and self._ward is not None:
@@ -142,11 +156,12 @@ class Keeper:
             self._say(wiped=True)
 
     def _start(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
+        self._leave()
         play = player(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
         set_up = self._set_up(order, (*fds, writing))
-        ward = Ward(self._nest)
+        ward = Ward(self._nest, self._nest.fork())
         if ward.pid == 0:
             set_up.become(play, order, blob)
         os.close(writing)
@@ -180,30 +195,92 @@ class Keeper:
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
+        self._leave()
         play = player(order["role"])
         if order["wipe"]:
             self._nest.wipe()
-        answers, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
-        stdin = 0 if play is not None else _fed(unwrap(requests)[3], stdout[1], stderr[1])
+        stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
+        feed = None
+        if play is None:
+            feed = Feed(unwrap(requests)[3], stdout[1], stderr[1])
+        stdin = 0 if feed is None else feed.reading
         set_up = self._set_up(order, (stdin, stdout[1], stderr[1], answers[1]))
-        ward = Ward(self._nest)
+        ward = Ward(self._nest, self._nest.fork())
         if ward.pid == 0:
             set_up.converse(play, order, requests)
-        os.close(answers[1])
-        os.close(stdout[1])
-        os.close(stderr[1])
-        if stdin:
-            os.close(stdin)
-        most, limit = order["answer_bytes"], order["limits"]["output_bytes"]
-        self._said.begin((answers[0], most), (stdout[0], limit), (stderr[0], limit))
-        code = self._await(ward)
+        self._listen(order["limits"]["output_bytes"], stdout, stderr, answers, feed=feed)
+        code = cast("int", self._await(ward))
+        self._reply(code, ward.cpu_seconds, ward.memory_bytes)
+
+    def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
+        """Have a program compiled by the first process of its walls, from which all runs fork."""
+        self._leave()
+        nest = cast("SerialNest", self._nest)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
+        fds = (0, stdout[1], stderr[1], theirs.fileno(), answers[1])
+        set_up = SetUp(nest, order["limits"], fds)
+        ward = Ward(nest, nest.fork_first())
+        if ward.pid == 0:
+            set_up.settle(nest, parcel)
+        theirs.close()
+        self._listen(order["limits"]["output_bytes"], stdout, stderr, answers)
+        series = Series(ward, ours)
+        code = self._hear(series)
+        if code is None:
+            self._said.finish()
+            self._said.wipe()
+            self._series = series
+            self._say(settled=True)
+        else:
+            ours.close()
+            self._reply(code, ward.cpu_seconds, ward.memory_bytes)
+
+    def _case(self, order: dict[str, Any], stdin: memoryview) -> None:
+        """Have one more run forked, and send back all it wrote."""
+        series = self._series
+        if series is None:
+            raise BrokenPipeError(errno.EPIPE, "nothing is settled")
+        stdout, stderr = os.pipe(), os.pipe()
+        feed = Feed(stdin, stdout[1], stderr[1])
+        series.begin(feed.reading, stdout[1], stderr[1])
+        self._listen(order["output_bytes"], stdout, stderr, feed=feed)
+        told = series.told(self._hear(series))
+        if told.state != b"kept":
+            self._leave()
+        self._reply(*told)
+
+    def _hear(self, series: Series) -> int | None:
+        """Wait for what a series has to say; if it dies instead, say how."""
+        code = self._await(series.ward, series.line)
+        if code is None and not series.hear():  # it has let go of the line, and is dying
+            code = self._await(series.ward)
+        return code
+
+    def _leave(self) -> None:
+        """End a series, and all that is left of it."""
+        series, self._series = self._series, None
+        if series is not None:
+            series.end(self._nest)
+
+    def _listen(self, most: int, *pipes: tuple[int, int], feed: Feed | None = None) -> None:
+        """Gather from now on what a guest writes: its output, and what it answers."""
+        for _, writing in pipes:
+            os.close(writing)
+        limits = (most, most, MAX_TOTAL)
+        self._said.begin(*((pipe[0], limit) for pipe, limit in zip(pipes, limits)), feed=feed)  # noqa: B905
+
+    def _reply(
+        self, code: int, cpu_seconds: float, memory_bytes: int, state: bytes = b"gone"
+    ) -> None:
+        """Say how a guest ended and all that it wrote."""
         parts = self._said.finish()
-        sizes = len(parts[0]), len(parts[1]), len(parts[2])
-        inline = sum(sizes) <= INLINE
+        inline = sum(map(len, parts)) <= INLINE
         # not `json.dumps`: whatever we touch, the next fork makes us pay for
         said = EXCHANGED % (
-            *(code, *sizes, FALSE_OR_TRUE[self._said.too_long], FALSE_OR_TRUE[not inline]),
-            *(ward.cpu_seconds, ward.memory_bytes),
+            *(code, len(parts[0]), len(parts[1])),
+            *(FALSE_OR_TRUE[self._said.too_long], FALSE_OR_TRUE[not inline]),
+            *(cpu_seconds, memory_bytes, state),
         )
         if inline:
             self._send([said, *parts])
@@ -226,22 +303,29 @@ class Keeper:
                 self._set_ups[key] = set_up
         return set_up
 
-    def _await(self, ward: Ward) -> int:
-        """Wait until the guest and all it started are gone."""
-        self._poll.register(ward.death, select.POLLIN)
+    def _await(self, ward: Ward, line: int = -1) -> int | None:
+        """Wait until the guest and all it started are gone; None if a line is heard before."""
+        if self._said.feeding:
+            return self._attend(ward, line)
+        watched = (ward.death,) if line < 0 else (ward.death, line)
+        for fd in watched:
+            self._poll.register(fd, select.POLLIN)
         ready = self._poll.poll(HASTE_SECONDS * 1000)
-        self._poll.unregister(ward.death)
+        for fd in watched:
+            self._poll.unregister(fd)
+        if len(ready) == 1 and ready[0][0] == line:
+            return None
         if len(ready) == 1 and ready[0][0] == ward.death:
             code = ward.reap()
             if code is not None:
                 return code
-        return self._attend(ward)
+        return self._attend(ward, line)
 
-    def _attend(self, ward: Ward) -> int:
+    def _attend(self, ward: Ward, line: int) -> int | None:
         """Wait for a guest that takes its time: drain what it writes, kill it if that is asked."""
         poll = select.poll()
-        poll.register(self._control, select.POLLIN)
-        poll.register(ward.death, select.POLLIN)
+        for fd in (self._control.fileno(), ward.death, *(() if line < 0 else (line,))):
+            poll.register(fd, select.POLLIN)
         self._said.watch(poll)
         while True:
             ready = [fd for fd, _ in poll.poll()]
@@ -249,6 +333,8 @@ class Keeper:
                 code = ward.reap()
                 if code is not None:
                     return code
+            elif line in ready:
+                return None
             if self._control.fileno() in ready:
                 self._nest.kill()  # the only order that can come, unless the supervisor is gone
                 if not self._control.recv(MAX_PACKET):
@@ -257,6 +343,7 @@ class Keeper:
                 self._nest.kill()
 
     def _clean_up(self) -> None:
+        self._leave()
         if self._ward is not None:
             self._nest.kill()
             while self._ward.reap(wait=True) is None:
@@ -276,23 +363,9 @@ class Keeper:
 
 def _is_usual(order: dict[str, Any]) -> bool:
     """Say whether an order may come again, and holds nothing of a guest's that others could see."""
-    if order["do"] == "exchange":
+    if order["do"] in ("exchange", "case", "settle"):
         return True
     return order["do"] == "start" and "how" not in order
-
-
-def _fed(stdin: memoryview, *outputs: int) -> int:
-    """Return a pipe that holds all of a program's standard input.
-
-    It can open that and its outputs by name, too, although it is another user than we are.
-    """
-    reading, writing = os.pipe()
-    os.write(writing, stdin)
-    os.close(writing)
-    os.fchmod(reading, 0o444)
-    for fd in outputs:
-        os.fchmod(fd, 0o222)
-    return reading
 
 
 def _contents(fd: int) -> memoryview:

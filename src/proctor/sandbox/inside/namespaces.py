@@ -4,7 +4,7 @@ The keeper is itself in a box: namespaces of its own, a read-only root, no netwo
 it makes a pid namespace with an init that only waits, forks into it, and comes back. The child
 mounts an empty scratch folder and its own /proc, gives itself a user namespace in which it is
 nobody in particular, and closes the door: no capabilities, no new privileges, few system calls.
-Killing the init kills all.
+Killing the init kills all. Where one program runs many times, the init is that child (`series.py`).
 """
 
 import os
@@ -35,34 +35,59 @@ class Namespaces:
         os.chdir("/proc")  # the box's, where children can write; what they will see is read-only
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._init = 0
+        self._waits = True  # whether the init only waits
         self._shared = shared_bytes
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         # A handler of ours would let a guest signal the init of its namespace, whose memory is
         # ours. Only the kernel is told; Python finds its own handler in place after the fork.
-        self._on_interrupt = linux.LIBC.signal(int(signal.SIGINT), 0)
+        on_interrupt = linux.LIBC.signal(int(signal.SIGINT), 0)
         if shared_bytes:
             linux.perform(_mounting_scratch(shared_bytes))
         self._fork = os.fork if sys.modules.keys() & FORK_AWARE else linux.fork
-        self._sealing = linux.Ready(
-            linux.dropping(),
-            ("prctl", linux.LIBC.prctl, (linux.PR_SET_DUMPABLE, 1, 0, 0, 0)),
-            *self._filter.installing,
+        deaf, self._hearing = (
+            ("signal", linux.LIBC.signal, (int(signal.SIGINT), what)) for what in (0, on_interrupt)
         )
+        hidden, shown = (
+            ("prctl", linux.LIBC.prctl, (linux.PR_SET_DUMPABLE, seen, 0, 0, 0)) for seen in (0, 1)
+        )
+        self._sealing = linux.Ready(linux.dropping(), shown, *self._filter.installing)
+        self._apart = linux.Ready(deaf, hidden)
+        self._among = linux.Ready(self._hearing, shown)
 
     def fork(self) -> int:
         """Fork a guest into a pid namespace of its own."""
         linux.unshare(linux.NEWPID)
-        self._init = self._pauser.start(signal.SIGCHLD)
+        self._init, self._waits = self._pauser.start(signal.SIGCHLD), True
         pid = self._fork()
         if pid != 0:
             linux.setns(self._own, linux.NEWPID)
+        return pid
+
+    def fork_first(self) -> int:
+        """Fork a process that is itself the init of its pid namespace."""
+        linux.unshare(linux.NEWPID)
+        pid = self._fork()
+        if pid != 0:
+            linux.setns(self._own, linux.NEWPID)
+            self._init, self._waits = pid, False
+        return pid
+
+    def stand_apart(self) -> None:
+        """Hear no signal of a guest, who cannot look into this process either."""
+        self._apart.go()
+
+    def fork_again(self) -> int:
+        """Fork a guest, behind the same walls."""
+        pid = self._fork()
+        if pid == 0:
+            self._among.go()
         return pid
 
     def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
         """Put up the walls that need rights: mounts, then a user namespace without any."""
         flags = linux.NOSUID | linux.NODEV | linux.NOEXEC
         apart = linux.Ready(
-            ("signal", linux.LIBC.signal, (int(signal.SIGINT), self._on_interrupt)),
+            self._hearing,
             ("siginterrupt", linux.LIBC.siginterrupt, (int(signal.SIGINT), 1)),
             ("prctl", linux.LIBC.prctl, (linux.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)),
             ("unshare", linux.LIBC.unshare, (linux.NEWNS | linux.NEWIPC,)),
@@ -90,8 +115,9 @@ class Namespaces:
 
     def sweep(self, wait: Callable[[], bool]) -> None:
         """End what the guest left running."""
-        self.kill()
-        wait()  # for the init, and with it all that is in the namespace
+        if self._waits:
+            self.kill()
+            wait()  # for the init, and with it all that is in the namespace
 
     def wipe(self) -> None:
         """Empty a shared scratch folder; one of a guest's own went with the guest."""

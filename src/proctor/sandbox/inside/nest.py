@@ -47,15 +47,32 @@ class Nest(Protocol):
         ...
 
 
+class SerialNest(Nest, Protocol):
+    """A nest whose walls may be put up once for many runs of one program."""
+
+    def fork_first(self) -> int:
+        """Fork the first process of a pid namespace, of which it can kill all others."""
+        ...
+
+    def stand_apart(self) -> None:
+        """Have that process do nothing but what it is asked by its keeper."""
+        ...
+
+    def fork_again(self) -> int:
+        """Fork a guest from that process."""
+        ...
+
+
 class Ward:
     """One guest from its fork to the end of all it started."""
 
-    def __init__(self, nest: Nest) -> None:
+    def __init__(self, nest: Nest, pid: int) -> None:
+        """Take the guest that was forked; in the guest itself, whose pid is 0, nothing is done."""
         self._nest = nest
         self.cpu_seconds = 0.0
         self.memory_bytes = 0
-        self.pid = nest.fork()
-        if self.pid != 0:
+        self.pid = pid
+        if pid != 0:
             self.death = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else _death_pipe()
 
     def reap(self, *, wait: bool = False) -> int | None:

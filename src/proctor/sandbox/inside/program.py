@@ -32,26 +32,41 @@ def run_program(
     seal: Callable[[], None], stages: int, order: dict[str, Any], source: bytes, code: bytes
 ) -> None:
     """Run main.py of the scratch folder as `python main.py` would, and leave as it would."""
-    with open(MAIN, "wb") as file:
-        file.write(source)
-    seal()
-    try:
-        # the code is what this very source was compiled to, and here it may do no more than run
-        compiled = marshal.loads(code) if code else compile(source, MAIN, "exec", 0, True)  # noqa: S302
-    except BaseException as error:
-        _show(error, None)
-        _leave(1)
+    compiled = compile_main(seal, source, code)
     os.write(stages, b"C")
     os.close(stages)
     if order["role"] == "compile":
         sys.stdout.buffer.write(marshal.dumps(compiled))
         _leave(0)
-    sys.argv = [MAIN, *order["args"]]
+    run_main(compiled, main_names(order["args"]))
+
+
+def compile_main(seal: Callable[[], None], source: bytes, code: bytes = b"") -> Any:
+    """Return main.py, which this makes, compiled; leave as Python would if that cannot be."""
+    with open(MAIN, "wb") as file:
+        file.write(source)
+    seal()
+    try:
+        # the code is what this very source was compiled to, and here it may do no more than run
+        return marshal.loads(code) if code else compile(source, MAIN, "exec", 0, True)  # noqa: S302
+    except BaseException as error:
+        _show(error, None)
+        _leave(1)
+
+
+def main_names(args: list[str]) -> dict[str, Any]:
+    """Return the names of a fresh main module, in what is `python main.py` from now on."""
+    sys.argv = [MAIN, *args]
     sys.path.insert(0, os.getcwd())
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=MAIN, __builtins__=builtins)
     sys.modules["__main__"] = main
-    _leave(_run_main(compiled, main.__dict__))
+    return main.__dict__
+
+
+def run_main(code: Any, names: dict[str, Any]) -> NoReturn:
+    """Run a program, and leave as it would."""
+    _leave(_run_main(code, names))
 
 
 def _run_main(code: Any, names: dict[str, Any]) -> int:

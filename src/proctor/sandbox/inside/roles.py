@@ -13,9 +13,10 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from .frames import Script, Wire
-from .nest import Nest, Step
+from .nest import Nest, SerialNest, Step
 from .players import Player, perform
 from .program import run_program, unwrap
+from .series import run_series
 
 STDERR, BORDER = 2, 3
 REHEARSALS = 10
@@ -63,6 +64,12 @@ class SetUp:
             self._run(order, said)
         self._go(self._last)
         perform(play, Script(said, BORDER))
+
+    def settle(self, nest: SerialNest, said: memoryview) -> NoReturn:
+        """Turn this process into one from which runs of a program fork."""
+        self._go(self._steps)
+        source, _, args, _ = map(bytes, unwrap(said))
+        run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""

@@ -4,13 +4,15 @@
 # Its answer is right if, and only if, the attack failed.
 import os
 import signal
+import time
 
 
 def attack():
     parent = os.getppid()
     if parent:
-        os.kill(parent, signal.SIGKILL)
-        return "killed"
+        os.kill(parent, signal.SIGKILL)  # the first process of a pid namespace does not hear it
+        time.sleep(0.05)
+        return None if os.getppid() == parent else "killed"
 
 
 LOOT = attack()

@@ -1,0 +1,147 @@
+"""A series: one program whose runs all fork from a process that has its walls already.
+
+That process is the first one of the program's pid namespace and comes from the keeper, as a guest
+does: it puts up all walls, compiles the program, and from then on forks a fresh process for every
+input. Nobody inside can signal it or look into it. It hears of a run by three descriptors that come
+over a line; the input is in the first of them, and what is expected is nowhere in the box. When a
+run has ended it kills whatever is left in the namespace. A run that has left any trace in the
+scratch folder is the last one: the next is in need of new walls.
+
+The time that a series takes is watched from outside, as that of any guest.
+"""
+
+import gc
+import os
+import signal
+import socket
+import struct
+from array import array
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+from .nest import Nest, SerialNest, Ward
+from .program import MAIN, compile_main, main_names, run_main
+
+LINE, STATUS = 3, 4
+REPORT = struct.Struct("<idq?")
+SPACE = socket.CMSG_SPACE(3 * 4)
+
+
+class Told(NamedTuple):
+    """How one run ended, and whether there can be another: `kept`, `spent` or `gone`."""
+
+    code: int
+    cpu_seconds: float
+    memory_bytes: int
+    state: bytes
+
+
+class Series:
+    """A series as its keeper sees it."""
+
+    def __init__(self, ward: Ward, connection: socket.socket) -> None:
+        self.ward = ward
+        self.line = connection.fileno()
+        self._connection = connection
+        self._alive = True
+        self._cpu_seconds = 0.0
+        self._said = b""
+
+    def begin(self, *fds: int) -> None:
+        """Have one more run, with these for its input and outputs."""
+        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))]
+        try:
+            self._connection.sendmsg([b"."], beside)
+        except OSError:
+            pass  # it has died, which the keeper is about to see
+
+    def hear(self) -> bool:
+        """Take what it says, if it still says something."""
+        self._said = self._connection.recv(REPORT.size)
+        return bool(self._said)
+
+    def told(self, code: int | None) -> Told:
+        """Return what became of a run; `code` is how the whole series ended, if it did."""
+        if code is not None:
+            self._alive = False
+            spent = self.ward.cpu_seconds - self._cpu_seconds
+            return Told(code, spent, self.ward.memory_bytes, b"gone")
+        status, cpu_seconds, memory_bytes, clean = REPORT.unpack(self._said)
+        self._cpu_seconds += cpu_seconds
+        state = b"kept" if clean else b"spent"
+        return Told(os.waitstatus_to_exitcode(status), cpu_seconds, memory_bytes, state)
+
+    def end(self, nest: Nest) -> None:
+        """End it, and all that is left of it."""
+        self._connection.close()
+        if self._alive:
+            nest.kill()
+            while self.ward.reap(wait=True) is None:
+                pass
+
+
+def run_series(
+    nest: SerialNest, seal: Callable[[], None], source: bytes, args: list[str]
+) -> NoReturn:
+    """Compile a program, then fork a run of it whenever one is asked for."""
+    code = compile_main(seal, source)
+    nest.stand_apart()
+    names = main_names(args)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.close(STATUS)
+    _hold(nothing, nothing, nothing)
+    gc.collect()
+    gc.freeze()
+    line = socket.socket(fileno=LINE)
+    traces = _traces()
+    line.send(b"C")
+    word = bytearray(1)
+    while True:
+        length, beside, _, _ = line.recvmsg_into([word], SPACE)
+        if not length:
+            os._exit(0)
+        fds = array("i", beside[0][2])
+        _hold(*fds)
+        for fd in fds:
+            os.close(fd)
+        pid = nest.fork_again()
+        if pid == 0:
+            os.close(LINE)
+            os.close(nothing)
+            run_main(code, names)
+        _hold(nothing, nothing, nothing)
+        line.send(REPORT.pack(*_end_of(pid), _traces() == traces))
+
+
+def _hold(*fds: int) -> None:
+    """Have these for standard input, output and error."""
+    for index, fd in enumerate(fds):
+        os.dup2(fd, index)
+
+
+def _end_of(pid: int) -> tuple[int, float, int]:
+    """Wait for a run, end what it left running, and say how it ended and what it all took."""
+    _, end, usage = os.wait4(pid, 0)
+    cpu_seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    try:
+        while True:
+            left, _, usage = os.wait4(-1, os.WNOHANG)
+            if left == 0:
+                os.kill(-1, signal.SIGKILL)
+                _, _, usage = os.wait4(-1, 0)
+            cpu_seconds += usage.ru_utime + usage.ru_stime
+            memory = max(memory, usage.ru_maxrss)
+    except ChildProcessError:
+        return end, cpu_seconds, 1024 * memory
+
+
+def _traces() -> Any:
+    """Return what changes when anybody changes anything in the scratch folder."""
+    try:
+        return os.listdir("."), *(_changed(os.stat(path)) for path in (".", MAIN))
+    except OSError:
+        return None
+
+
+def _changed(of: os.stat_result) -> tuple[int, ...]:
+    return of.st_ino, of.st_mode, of.st_size, of.st_mtime_ns, of.st_ctime_ns

@@ -1,0 +1,81 @@
+"""Many runs of one program whose walls are put up once: see `inside/series.py`."""
+
+import contextlib
+
+import msgspec
+
+from proctor.errors import SandboxError
+from proctor.program import Program
+from proctor.sandbox import Execution, Limits, Runs, SandboxFailed
+from proctor.sandbox.box import Box, parcel
+from proctor.sandbox.clock import Load, children, load_below
+from proctor.sandbox.drop import check
+from proctor.sandbox.exchange import exchanged, order_for_case, order_to_settle, run_of_many
+
+MOST = 3
+"""How often walls are put up for one program; its other runs have walls of their own, each."""
+
+
+class BoxSeries:
+    """One program, compiled once, run again and again, each time as if for the first."""
+
+    def __init__(self, box: Box, program: Program, limits: Limits, otherwise: Runs) -> None:
+        """Take a box; what does not go this way, for whatever reason, goes the other."""
+        self._box = box
+        self._program = program
+        self._limits = limits
+        self._otherwise = otherwise
+        self._first: int | None = None  # the process from which runs fork
+        self._walls = 0
+        self._never: Execution | None = None  # how it ended without ever having been run
+
+    def run(self, stdin: bytes, output_bytes: int) -> Execution:
+        """Run it once, in an empty scratch folder."""
+        check()
+        if self._never is None and self._settle():
+            limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
+            heard = self._box.ask(order_for_case(output_bytes), stdin, limits, self._look)
+            if heard.answer.header.get("state") != "kept":
+                self._first = None
+            execution = run_of_many(heard, limits)
+            if not isinstance(execution.ending, SandboxFailed):
+                return execution
+            self._walls = MOST
+        if self._never is not None:
+            return self._never
+        self._leave()
+        return self._otherwise.run(stdin, output_bytes)
+
+    def _settle(self) -> bool:
+        """Put up walls if there are none, and say whether there are."""
+        if self._first is not None:
+            return True
+        if self._walls >= MOST:
+            return False
+        self._walls += 1
+        order = order_to_settle(self._limits)
+        heard = self._box.ask(order, parcel(self._program), self._limits)
+        if "settled" in heard.answer.header:
+            with contextlib.suppress(OSError, IndexError):  # it is gone, as the run will say
+                self._first = children(self._box.keeper)[0]
+            return self._first is not None
+        _, execution = exchanged(heard, self._limits)
+        if isinstance(execution.ending, SandboxFailed):
+            self._walls = MOST
+        else:
+            self._never = msgspec.structs.replace(execution, compiled=False)
+        return False
+
+    def _look(self) -> Load | None:
+        return None if self._first is None else load_below(self._first)
+
+    def _leave(self) -> None:
+        if self._first is not None:
+            self._first = None
+            with contextlib.suppress(SandboxError):  # the keeper is gone, and all with it
+                self._box.leave()
+
+    def close(self) -> None:
+        """Give the box back."""
+        self._leave()
+        self._otherwise.close()
