@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from proctor.sandbox import Limits
 from proctor.sandbox.cgroup import hierarchy
-from proctor.sandbox.clock import TICK, Load, Stopwatch, Throttle, load_below
+from proctor.sandbox.clock import Load, Stopwatch, load_below
 
 
 class Machine:
@@ -23,19 +21,31 @@ class Machine:
     def __init__(self, monkeypatch) -> None:
         self.now = 100.0
         self.load: Load | None = Load({1: 0.0}, 0.0, 1, 0)
-        self.throttled = 0.0
+        self.throttled = self.stolen = 0.0
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
     def watch(self, **limits) -> Stopwatch:
-        watch = Stopwatch(Limits(**limits), lambda: self.load, lambda: self.throttled)
+        watch = Stopwatch(
+            Limits(**limits), lambda: self.load, lambda: self.throttled, lambda: self.stolen
+        )
         watch.start()
         return watch
 
     def passes(
-        self, seconds, *, delay=0.0, thread=1, cpu=0.0, processes=1, memory=0, throttled=0.0
+        self,
+        seconds,
+        *,
+        delay=0.0,
+        thread=1,
+        cpu=0.0,
+        processes=1,
+        memory=0,
+        throttled=0.0,
+        stolen=0.0,
     ):
         self.now += seconds
         self.throttled += throttled
+        self.stolen += stolen
         if self.load is not None:
             delays = {**self.load.delays, thread: self.load.delays.get(thread, 0.0) + delay}
             self.load = Load(delays, self.load.cpu_seconds + cpu, processes, memory)
@@ -270,65 +280,22 @@ def test_throttling_between_requests_and_laps_is_not_subtracted(machine):
     assert watch.expired() == "wall"
 
 
-class Container:
-    """The files of a cgroup with a limit of processor time, of either version."""
-
-    def __init__(self, folder: Path, version: int, quota: float, period: float) -> None:
-        self.folder = folder
-        self.periods, self.kept = 0, 0.0
-        self._unit, self._name = (1e9, "time") if version == 1 else (1e6, "usec")
-        if version == 1:
-            (folder / "cpu.cfs_quota_us").write_text(f"{quota * 1e6:.0f}\n")
-            (folder / "cpu.cfs_period_us").write_text(f"{period * 1e6:.0f}\n")
-        else:
-            (folder / "cpu.max").write_text(f"{quota * 1e6:.0f} {period * 1e6:.0f}\n")
-        self.throttle(0, 0.0)
-
-    def throttle(self, periods: int, kept: float) -> None:
-        self.periods += periods
-        self.kept += kept
-        lines = f"nr_periods 9\nnr_throttled {self.periods}\n"
-        told = f"throttled_{self._name} {self.kept * self._unit:.0f}\n"
-        (self.folder / "cpu.stat").write_text(lines + told)
+def test_stolen_processors_count_on_top_of_those_that_others_here_had(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(4, delay=2.1, stolen=1, cpu=0.9)
+    assert watch.expired() is None
+    machine.passes(0.2)
+    assert watch.expired() == "cpu"
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("processors", [1, 8])
-def test_throttled_time_is_that_of_one_processor(machine, tmp_path, version, processors):
-    container = Container(tmp_path, version, quota=0.02 * processors, period=0.1)
-    throttle = Throttle([tmp_path])
-    assert throttle.seconds() == 0
-    container.throttle(10, 0.8 * processors)  # all of them stood still for 0.08 s in each period
-    assert throttle.seconds() == 0, "nobody looks all the time"
-    machine.passes(1)
-    assert throttle.seconds() == pytest.approx(0.8)
-    machine.passes(1)
-    assert throttle.seconds() == pytest.approx(0.8)
-
-
-@given(
-    periods=st.integers(0, 100),
-    kept=st.floats(0, 1e4),
-    quota=st.floats(0.001, 100),
-    period=st.floats(0.001, 1),
-)
-def test_throttled_time_is_never_more_than_time(tmp_path_factory, periods, kept, quota, period):
-    container = Container(tmp_path_factory.mktemp("cgroup"), 2, quota, period)
-    throttle = Throttle([container.folder])
-    container.throttle(periods, kept)
-    throttle._looked -= TICK
-    assert 0 <= throttle.seconds() <= max(periods, 1) * period * 1.001 + 1e-6
-
-
-def test_of_cgroups_inside_one_another_the_tightest_counts(machine, tmp_path):
-    (tmp_path / "inner").mkdir()
-    outer = Container(tmp_path, 2, quota=0.05, period=0.1)
-    inner = Container(tmp_path / "inner", 2, quota=0.02, period=0.1)
-    throttle = Throttle([tmp_path / "inner", tmp_path, tmp_path / "not there"])
-    outer.throttle(10, 0.5)
-    inner.throttle(10, 0.8)
-    machine.passes(1)
-    assert throttle.seconds() == pytest.approx(0.8)
+def test_what_is_stolen_between_requests_is_not_subtracted(machine):
+    watch = machine.watch(wall_seconds=1, cpu_seconds=1)
+    machine.passes(1.5, stolen=0.6)
+    watch.stop()
+    machine.passes(5, stolen=5)
+    watch.start()
+    machine.passes(0.2)
+    assert watch.expired() == "wall"
 
 
 @pytest.fixture

@@ -4,23 +4,22 @@ It runs only while a guest owes an answer, and what it counts is the time that p
 time in which a thread of the guest stood ready but got no processor (its run delay, which Linux
 keeps in schedstat; of all threads the one that waited most, from look to look, because a main
 thread may wait for others), or less the time in which the container around us was throttled, if
-that is more. When many requests are answered, a little of the time of each is taken for ours, who
-may be late to hear it; whoever hides in that is stopped by the other limits. So a sleeper and a
-busy loop both end at the limit, and a guest on a starved machine does not. Processor time of all
-threads and descendants has a limit of its own. Where the kernel does not tell (macOS), only the
-wall clock is left; receipts name the clock.
+that is more; and less what a hypervisor took from the processor that was missed most. When many
+requests are answered, a little of the time of each is taken for ours, who may be late to hear it;
+whoever hides in that is stopped by the other limits. So a sleeper and a busy loop both end at the
+limit, and a guest on a starved machine does not. Processor time of all threads and descendants has
+a limit of its own. Where the kernel does not tell (macOS), only the wall clock is left; receipts
+name the clock.
 """
 
 import os
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from proctor.sandbox import Limits
-from proctor.sandbox.cgroup import hierarchy
+from proctor.sandbox.taken import Meter, around_us, from_us
 
 TICK = 0.1
 """How often processor time is looked at while an answer is outstanding."""
@@ -110,82 +109,6 @@ def _read(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-class Throttled(NamedTuple):
-    """What the kernel says of a cgroup whose processor time is limited."""
-
-    periods: int
-    """In how many its processes were stopped because they had used up their share."""
-    seconds: float
-    """For how long, summed over all processors on which some were stopped."""
-
-
-class Throttle:
-    """How long cgroups were throttled; looked up when somebody asks, but not all the time."""
-
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._seen = {folder: seen for folder in folders if (seen := _throttled(folder))}
-        self._looked = time.monotonic()
-        self._seconds = 0.0
-        self._lock = threading.Lock()
-
-    def seconds(self) -> float:
-        """Return how long it was until a moment ago, of the time that passes for everybody."""
-        now = time.monotonic()
-        if self._seen and now - self._looked >= TICK and self._lock.acquire(blocking=False):
-            try:
-                self._looked = now
-                self._seconds += max(map(self._more, self._seen))
-            finally:
-                self._lock.release()
-        return self._seconds
-
-    def _more(self, folder: Path) -> float:
-        """Return for how long one was throttled since we last looked.
-
-        It had its whole share in every period in which it was throttled. With what it was kept from
-        that is what it wanted, which tells on how many processors it wanted to run.
-        """
-        before, now = self._seen[folder], _throttled(folder)
-        if now is None or now.seconds <= before.seconds:
-            return 0.0
-        self._seen[folder] = now
-        kept = now.seconds - before.seconds
-        periods = max(now.periods - before.periods, 1)
-        try:
-            quota, period = _quota(folder)
-        except OSError:
-            return 0.0  # it has just been removed
-        return kept * periods * period / (kept + periods * quota)
-
-
-@cache
-def around_us() -> Throttle:
-    """Return the throttle of all cgroups that we are in, as far as we see them."""
-    found = hierarchy("cpu")
-    return Throttle([] if found is None else found.visible)
-
-
-def _throttled(folder: Path) -> Throttled | None:
-    """Return what a cgroup of either version says, None if it says nothing."""
-    try:
-        words = _read(f"{folder}/cpu.stat").split()
-        told = dict(zip(words[::2], map(int, words[1::2]), strict=True))
-        if b"throttled_time" in told:
-            return Throttled(told[b"nr_throttled"], told[b"throttled_time"] / 1e9)
-        return Throttled(told[b"nr_throttled"], told[b"throttled_usec"] / 1e6)
-    except (OSError, KeyError, ValueError):
-        return None
-
-
-def _quota(folder: Path) -> tuple[float, float]:
-    """Return how many seconds a cgroup may run in a period of how many seconds."""
-    try:
-        quota, period = _read(f"{folder}/cpu.max").split()
-    except OSError:
-        quota, period = (_read(f"{folder}/cpu.cfs_{name}_us") for name in ("quota", "period"))
-    return (int(quota) / 1e6 if quota.strip().isdigit() else 0.0), int(period) / 1e6
-
-
 Expiry = Literal["cpu", "wall", "starved", "processes", "memory", "scratch"]
 
 
@@ -197,19 +120,19 @@ class Stopwatch:
         limits: Limits,
         look: Callable[[], Load | None],
         throttled: Callable[[], float] | None = None,
+        stolen: Callable[[], float] | None = None,
     ) -> None:
-        """`look` says what guests use; `throttled` how long we all were, up to now."""
+        """`look` says what guests use; `throttled` and `stolen` what we all lost, up to now."""
         self._limits = limits
         self._look = look
-        self._all_throttled = throttled or around_us().seconds
+        self._throttled = Meter(throttled or around_us().seconds)
+        self._stolen = Meter(stolen or from_us().seconds)
         self._counted = 0.0
         self._since: float | None = None
         self._lap = 0.0
         self._delay = 0.0
         self._heard_late = 0.0
         self._delays: Mapping[int, float] = {}
-        self._throttled = 0.0
-        self._throttled_at_start = 0.0
         self._cpu_at_start = 0.0
         self._looked: float | None = None
         self.exact = False
@@ -221,7 +144,8 @@ class Stopwatch:
         """A request went out."""
         if self._since is None:
             self._since = time.monotonic()
-            self._throttled_at_start = self._all_throttled()
+            self._throttled.start()
+            self._stolen.start()
 
     def stop(self) -> None:
         """The answer came."""
@@ -229,15 +153,17 @@ class Stopwatch:
             taken = time.monotonic() - self._since
             self._counted += taken
             self._heard_late += min(taken, HEARING_SECONDS)
-            self._throttled += self._all_throttled() - self._throttled_at_start
+            self._throttled.stop()
+            self._stolen.stop()
             self._since = None
 
     def lap(self, limits: Limits | None = None) -> None:
         """Begin anew for the next case: the limits, or other ones, count from here."""
         self._limits = limits or self._limits
         self._lap = self.passed
-        self._delay = self._throttled = self._heard_late = 0.0
-        self._throttled_at_start = self._all_throttled()
+        self._delay = self._heard_late = 0.0
+        self._throttled.lap()
+        self._stolen.lap()
         now = time.monotonic()
         if self._looked is not None and now - self._looked < FRESH_SECONDS:
             return
@@ -254,8 +180,7 @@ class Stopwatch:
     @property
     def _denied(self) -> float:
         """Seconds in which it could not have answered."""
-        now = self._all_throttled() if self._since is not None else self._throttled_at_start
-        return max(self._delay, self._throttled + now - self._throttled_at_start)
+        return max(self._delay, self._throttled.value) + self._stolen.value
 
     def patience(self) -> float:
         """Return how long to wait before looking again."""

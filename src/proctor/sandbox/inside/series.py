@@ -90,7 +90,6 @@ def run_series(
     nothing = os.open(os.devnull, os.O_RDWR)
     os.close(STATUS)
     _hold(nothing, nothing, nothing)
-    gc.collect()
     gc.freeze()
     line = socket.socket(fileno=LINE)
     traces = _traces()
