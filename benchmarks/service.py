@@ -15,8 +15,10 @@ server, `proctor serve` is started for the measurement. What is asked:
 
 Figures of SandboxFusion are arguments, because it is not run here. The defaults were measured on
 two cores with the client on the same machine (commit 469de084, isolation none): 47.5 requests/s at
-32 and 48.9/s at 64 concurrent, p99 2.325 s; verl's load 51 requests/s at best. Measure your own for
-your machine; a ratio is worth something only if both ran on the same one, alone.
+32 and 48.9/s at 64 concurrent, p99 2.325 s; verl's load 51 requests/s at best. A bare interpreter
+there took 0.65 ms to fork and to wait for its child; what it takes here, and what part of the
+processors a hypervisor took meanwhile, is printed, too. Measure your own for your machine; a ratio
+is worth something only if both ran on the same one, alone.
 """
 
 import argparse
@@ -32,6 +34,8 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from machine import Theft, fork_milliseconds
 
 TESTS = 15
 TRIVIAL = '''
@@ -225,6 +229,7 @@ def main() -> None:
         return
     server, url = (None, given.url) if given.url else start_server(given.workers)
     print(f"{url}, {len(os.sched_getaffinity(0))} processors, {given.seconds:g} s each")
+    print(f"a bare fork takes {fork_milliseconds():.2f} ms")
     print(
         f"ratios to SandboxFusion at {given.fusion_rate_32:g} (32 at once), "
         f"{given.fusion_rate_64:g} (64) and {given.fusion_verl_rate:g} (verl) requests/s, p99 "
@@ -233,12 +238,13 @@ def main() -> None:
     try:
         for kind in given.only or KINDS:
             for concurrency in map(int, given.concurrency.split(",")):
-                before = processor_seconds(server.pid) if server else 0.0
+                before, theft = processor_seconds(server.pid) if server else 0.0, Theft()
                 command = [sys.executable, __file__, "--url", url, "--seconds", str(given.seconds)]
                 asked = [*command, "--load", kind, str(concurrency)]
                 text = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
                 found = json.loads(text)
                 show(kind, concurrency, found, given)
+                print(f"{'':<9} a hypervisor took {theft.share():.0%} of the processors")
                 if server:
                     used = processor_seconds(server.pid) - before
                     each = 1000 * used / (found["requests_per_second"] * given.seconds)

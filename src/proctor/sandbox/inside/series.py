@@ -108,8 +108,9 @@ def run_series(
             os.close(LINE)
             os.close(nothing)
             run_main(code, names)
+        ended = _end_of(pid)  # at once: what we write to while it lives is copied for us
         _hold(nothing, nothing, nothing)
-        line.send(REPORT.pack(*_end_of(pid), _traces() == traces))
+        line.send(REPORT.pack(*ended, _traces() == traces))
 
 
 def _hold(*fds: int) -> None:
