@@ -5,11 +5,14 @@ import pytest
 from proctor.benchmarks import load
 from proctor.errors import SandboxError
 from proctor.judge import Judge
+from proctor.judge.parts import PartsJudge, _found
+from proctor.judge.supervisor import Findings
 from proctor.program import Program, reference
 from proctor.sandbox import Limits
 from proctor.task import Task
 from proctor.task import TestProgram as InOneFile
-from proctor.verdict import Bucket
+from proctor.verdict import Bucket, Passed
+from proctor.verdict import TestResult as Result
 
 ASSERT = "#include <assert.h>\n"
 
@@ -175,6 +178,49 @@ def test_the_reference_decides_and_no_candidate(cpp):
     alone = task_of(prompt, tests)
     assert landed(cpp, alone, missing) == (Bucket.COMPILE, "apart")
     assert judged(cpp, task, missing).judged == "together"  # for the reference needs it, too
+
+
+class Scripted(PartsJudge):
+    """Finds what it is told to, and remembers what it was asked for in which way."""
+
+    def __init__(self, *findings):
+        super().__init__(None)
+        self.findings = [*findings]
+        self.asked = []
+
+    def _by(self, exam, program):
+        self.asked.append((exam.way, program.source))
+        passed, meanwhile = self.findings.pop(0)
+        meanwhile(exam)
+        test = Result(index=0, passed=passed, bucket=None if passed else Bucket.WRONG_ANSWER)
+        return _found(Findings(tests=[test], clock="none"), exam.way)
+
+
+def nothing(exam):
+    pass
+
+
+def becomes_text(exam):
+    exam.way, exam.settled = "text", True
+
+
+SCRIPTED = task_of("int f(int x) {", "int main() { assert(f(1) == 2); }", solution=" right }")
+
+
+def test_a_way_that_changed_meanwhile_is_gone_again():
+    """What others found out with the reference while we judged counts for us, too."""
+    judge = Scripted((False, becomes_text), (True, nothing))
+    found = judge.judge(SCRIPTED, SCRIPTED.tests, Program(source="mine", language="cpp"))
+    assert isinstance(found.verdict, Passed)
+    assert judge.asked == [("apart", "mine"), ("text", "mine")]
+
+
+def test_no_sample_that_passes_keeps_the_reference_from_deciding():
+    judge = Scripted((True, nothing), (False, nothing), (False, nothing), (True, nothing))
+    for source in ("one", "two"):
+        judge.judge(SCRIPTED, SCRIPTED.tests, Program(source=source, language="cpp"))
+    right = ("apart", reference(SCRIPTED).source)
+    assert judge.asked == [("apart", "one"), ("apart", "two"), right, ("text", "two")]
 
 
 def test_tests_that_fail_by_themselves_blame_nobody(cpp):

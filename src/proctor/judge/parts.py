@@ -68,10 +68,12 @@ class PartsJudge:
     def judge(self, task: Task, tests: TestProgram, program: Program) -> Found:
         """Judge one sample, apart if that can be done."""
         exam = self._exam(task, tests)
-        found = self._by(exam, program)
-        if exam.way == "text" or isinstance(found.verdict, Passed):
-            return found
-        return self._by(exam, program) if self._settle(exam) == "text" else found
+        while True:
+            way = exam.way
+            found = self._by(exam, program)
+            passed = isinstance(found.verdict, Passed)
+            if passed or way == "text" or self._settle(exam) == way:
+                return found
 
     def _exam(self, task: Task, tests: TestProgram) -> _Exam:
         """Look at a task once, however often it comes."""
