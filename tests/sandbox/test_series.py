@@ -5,6 +5,7 @@ import signal
 import zlib
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from proctor.errors import SandboxError
@@ -198,6 +199,25 @@ print(what)
     assert executions[8].stderr.endswith(b"KeyboardInterrupt\n")
     printed = [execution.stdout for execution in executions if execution.ending == Exited(0)]
     assert printed == [b"1\n", b"2\n", b"3\n", b"4\n", b"5\n"]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 8])
+def test_a_run_may_start_as_many_processes_as_one_alone(sandbox: Sandbox, processes: int) -> None:
+    source = """
+import os, time
+for count in range(20):
+    try:
+        if os.fork() == 0:
+            time.sleep(9)
+    except OSError:
+        break
+print(count)
+"""
+    limits = msgspec.structs.replace(QUICK, processes=processes)
+    alone = sandbox.run(Program(source=source), limits)
+    executions, walls = run_all(sandbox, source, [b""] * 3, limits)
+    assert outputs(executions) == [alone.stdout] * 3
+    assert walls == 1
 
 
 def test_memory_is_limited_in_every_run(sandbox: Sandbox) -> None:

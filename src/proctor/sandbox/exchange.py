@@ -40,7 +40,11 @@ def order_for(role: str, limits: Limits, *, wipe: bool) -> bytes:
 
 @lru_cache(maxsize=64)
 def order_to_settle(limits: Limits) -> bytes:
-    """Return the order to put up walls for many runs of one program."""
+    """Return the order to put up walls for many runs of one program.
+
+    The process that they fork from is one more.
+    """
+    limits = msgspec.structs.replace(limits, processes=limits.processes + 1)
     return msgspec.json.encode({"do": "settle", "limits": limits})
 
 
