@@ -1,5 +1,7 @@
 """C++ tests and candidates in processes of their own: what crosses, who is blamed, what is not."""
 
+import secrets
+
 import pytest
 
 from proctor.benchmarks import load
@@ -195,6 +197,9 @@ class Scripted(PartsJudge):
         test = Result(index=0, passed=passed, bucket=None if passed else Bucket.WRONG_ANSWER)
         return _found(Findings(tests=[test], clock="none"), exam.way)
 
+    def _passes(self, exam, right):
+        return isinstance(self._by(exam, right).verdict, Passed)
+
 
 def nothing(exam):
     pass
@@ -221,6 +226,27 @@ def test_no_sample_that_passes_keeps_the_reference_from_deciding():
         judge.judge(SCRIPTED, SCRIPTED.tests, Program(source=source, language="cpp"))
     right = ("apart", reference(SCRIPTED).source)
     assert judge.asked == [("apart", "one"), ("apart", "two"), right, ("text", "two")]
+
+
+def test_a_reference_that_has_passed_is_not_run_again(cpp, monkeypatch):
+    tests = f"int main() {{ assert(f(1) == 2); }} // {secrets.token_hex(8)}"
+    task = task_of("int f(int x) {\n", tests, solution="    return x + 1;\n}\n")
+    ran = []
+    judge = PartsJudge._in_parts
+
+    def in_parts(self, exam, program):
+        ran.append(program.source)
+        return judge(self, exam, program)
+
+    monkeypatch.setattr(PartsJudge, "_in_parts", in_parts)
+    wrong = "    return x;\n}\n"
+    assert landed(cpp, task, wrong) == ("wrong_answer", "apart")
+    assert ran == [task.prompt + wrong, reference(task).source]
+    assert landed(cpp, task, wrong) == ("wrong_answer", "apart")
+    assert ran[2:] == [task.prompt + wrong]
+    other = task_of("int f(int x) {\n", tests, solution="    return 1 + x;\n}\n")
+    assert landed(cpp, other, wrong) == ("wrong_answer", "apart")
+    assert ran[3:] == [task.prompt + wrong, reference(other).source]
 
 
 def test_tests_that_fail_by_themselves_blame_nobody(cpp):

@@ -9,6 +9,7 @@ Which it is follows from the task: its prompt's declaration, its test code, and 
 reference solution. Nothing that a candidate does leads from one to another.
 """
 
+import hashlib
 import re
 import secrets
 import threading
@@ -54,6 +55,7 @@ class _Exam(msgspec.Struct, kw_only=True):
     headers: tuple[str, ...] = ()
     settled: bool = False
     """Whether the reference has shown that the way is right."""
+    settling: threading.Lock = msgspec.field(default_factory=threading.Lock)
 
 
 class PartsJudge:
@@ -63,7 +65,6 @@ class PartsJudge:
         self._sandbox = sandbox
         self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.Lock()
-        self._settling = threading.RLock()
 
     def judge(self, task: Task, tests: TestProgram, program: Program) -> Found:
         """Judge one sample, apart if that can be done."""
@@ -86,12 +87,25 @@ class PartsJudge:
 
     def _settle(self, exam: _Exam) -> Way:
         """Find out with the reference whether a failure may be our way's and not the sample's."""
-        with self._settling:
+        with exam.settling:
             right = None if exam.settled else reference(exam.task)
-            if right is not None and not isinstance(self._by(exam, right).verdict, Passed):
+            if right is not None and not self._passes(exam, right):
                 exam.way = "text"
             exam.settled = True
             return exam.way
+
+    def _passes(self, exam: _Exam, right: Program) -> bool:
+        """Say whether the reference passes in the way of its task; if it did before, it does."""
+        if exam.way == "text":
+            return False
+        workshop = self._workshop(exam)
+        proof = workshop.proof(right)
+        if workshop.foreign.knows(proof):
+            return True
+        passed = isinstance(self._in_parts(exam, right).verdict, Passed)
+        if passed:
+            workshop.foreign.note(proof)
+        return passed
 
     def _by(self, exam: _Exam, program: Program) -> Found:
         """Judge a sample in the way of its task."""
@@ -103,9 +117,12 @@ class PartsJudge:
         findings = native.run_tests(self._sandbox, exam.task, exam.tests, program)
         return _found(findings, "together")
 
-    def _in_parts(self, exam: _Exam, program: Program) -> Found:
+    def _workshop(self, exam: _Exam) -> "_Workshop":
         foreign = self._sandbox.native("cpp")
-        workshop = _Workshop(foreign, foreign.offer("cpp"), exam)
+        return _Workshop(foreign, foreign.offer("cpp"), exam)
+
+    def _in_parts(self, exam: _Exam, program: Program) -> Found:
+        workshop = self._workshop(exam)
         parts = workshop.parts()
         made = workshop.candidate(program)
         execution: Execution | None = None
@@ -175,10 +192,20 @@ class _Workshop:
 
     def candidate(self, program: Program, *, whole: bool = False) -> Outcome:
         """Make a candidate; `whole` with all libraries, so that nothing may be missing."""
+        return self.foreign.make(self.toolchain, self._recipe(program, whole=whole))
+
+    def proof(self, right: Program) -> str:
+        """Return a name for all that the reference is judged with, and for the reference."""
+        made = hashlib.sha256(self._recipe(right).digest(self.toolchain).encode())
+        for part in (self.exam.task.sha256.encode(), *self.parts().values()):
+            made.update(hashlib.sha256(part).digest())
+        return f"proof-{made.hexdigest()}"
+
+    def _recipe(self, program: Program, *, whole: bool = False) -> Recipe:
         setup = self.exam.tests.setup
         source = f"{setup.rstrip()}\n{program.source}" if setup.strip() else program.source
         text = source + marshal.entry(self._signature, self.exam.tests.code)
-        return self._make(text, marshal.EXPORTS, self.exam.headers, whole=whole, keep=False)
+        return self._part(text, marshal.EXPORTS, self.exam.headers, whole=whole)
 
     def start(self, parts: dict[str, bytes], *names: str, trusted: bool = False) -> Guest:
         """Start a host with some parts; tests alone are trusted with time of their own."""
@@ -197,27 +224,24 @@ class _Workshop:
         )
         return _built(made, SandboxError, "host")
 
-    def _make(
-        self,
-        text: str,
-        exports: str,
-        headers: tuple[str, ...],
-        *,
-        whole: bool = False,
-        keep: bool = True,
-    ) -> Outcome:
-        toolchain = self.toolchain
+    def _make(self, text: str, exports: str, headers: tuple[str, ...]) -> Outcome:
+        recipe = self._part(text, exports, headers)
+        return self.foreign.make(self.toolchain, recipe, keep=True)
+
+    def _part(
+        self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
+    ) -> Recipe:
+        """Return how a shared object is made of a text."""
         begun = gcc.prefix(text)[: len(headers)] == headers
-        recipe = Recipe(
+        return Recipe(
             files={
                 "part.cpp": text.encode("utf-8", "surrogatepass"),
                 "exports.map": exports.encode(),
             },
-            steps=gcc.whole(toolchain) if whole else gcc.parts(toolchain).steps,
+            steps=gcc.whole(self.toolchain) if whole else gcc.parts(self.toolchain).steps,
             products=("part.so",),
             headers=headers if begun and not whole else (),
         )
-        return self.foreign.make(toolchain, recipe, keep=keep)
 
 
 def _built(made: Outcome, error: type[Exception], name: str = "part.so") -> bytes:

@@ -174,6 +174,14 @@ class Foreign:
 
         return self._builder.build_as(key, toolchain, compile_)
 
+    def knows(self, fact: str) -> bool:
+        """Say whether something was noted, by any process of this user with these compilers."""
+        return self._cache.get(fact) is not None
+
+    def note(self, fact: str) -> None:
+        """Keep in mind that something is so."""
+        self._cache.put(fact, b"")
+
     def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
         nothing = Program(source="", language=toolchain.language.name)
