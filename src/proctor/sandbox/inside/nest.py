@@ -58,6 +58,10 @@ class SerialNest(Nest, Protocol):
         """Have that process do nothing but what it is asked by its keeper."""
         ...
 
+    def tidy(self) -> bool:
+        """Free what no process holds any more, and say whether all of it is."""
+        ...
+
     def fork_again(self) -> int:
         """Fork a guest from that process."""
         ...

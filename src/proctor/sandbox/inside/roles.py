@@ -69,7 +69,10 @@ class SetUp:
         """Turn this process into one from which runs of a program fork."""
         self._go(self._steps)
         source, _, args, _ = map(bytes, unwrap(said))
-        run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
+        try:
+            run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
+        finally:
+            os._exit(1)  # it must never go on as if it were the keeper
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""
