@@ -376,6 +376,21 @@ def test_memory_is_limited_in_every_run(sandbox: Sandbox) -> None:
         assert b"MemoryError" in execution.stderr or execution.ending == OutOfMemory()
 
 
+def test_memory_that_is_nearly_too_much_is_judged_as_if_alone(sandbox: Sandbox) -> None:
+    source = """
+import time
+held = []
+try:
+    while True: held.append(b"x" * (1 << 18))
+except MemoryError:
+    time.sleep(0.6)
+"""
+    limits = msgspec.structs.replace(QUICK, memory_bytes=256 * MIB)
+    alone = sandbox.run(Program(source=source), limits)
+    executions, _ = run_all(sandbox, source, [b""] * 2, limits)
+    assert [execution.ending for execution in executions] == [alone.ending] * 2
+
+
 @pytest.mark.parametrize("size", [0, 4096, 4097, 65536, 65537, 3_000_000])
 def test_input_of_any_size_that_is_read_or_not(sandbox: Sandbox, size: int) -> None:
     given = bytes(range(97, 123)) * (size // 26) + b"z" * (size % 26)
