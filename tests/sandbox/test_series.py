@@ -166,6 +166,21 @@ print(os.sched_getscheduler(0))
 with contextlib.suppress(PermissionError):  # who is alone may not
     os.sched_setscheduler(1, os.SCHED_BATCH, os.sched_param(0))
 """,
+    "a slice of time": """
+libc = ctypes.CDLL(None)
+how = (ctypes.c_uint32 * 14)(56)
+number = {"x86_64": 314, "aarch64": 274}[os.uname().machine]
+libc.syscall(number + 1, 0, how, 56, 0)
+print(list(how))
+how[6] += 1_000_000
+libc.syscall(number, 1, how, 0)
+""",
+    "a priority at disks": """
+libc = ctypes.CDLL(None)
+number = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
+print(libc.syscall(number + 1, 1, 0))
+libc.syscall(number, 1, 1, 2 << 13 | 5)
+""",
     "processors": """
 print(os.sched_getaffinity(0))
 with contextlib.suppress(PermissionError):  # who is alone may not

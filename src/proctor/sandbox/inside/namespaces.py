@@ -22,6 +22,8 @@ from .nest import Step
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
+LIMITS = range(16)
+"""All resource limits that Linux has; Python has no names for some of them."""
 SOCKETS = "/proc/net/sockstat"
 TRIES, PAUSE_SECONDS = 100, 0.0005
 """How often it is looked for sockets that should be gone, and how long is waited in between."""
@@ -87,6 +89,11 @@ class Namespaces:
     def tidy(self) -> bool:
         """Have sockets freed that no process holds any more, and say whether all are."""
         return _collect(self._sockets)
+
+    def inherited(self) -> Any:
+        """Return what others of our user can change about us, and all guests inherit."""
+        limits = [resource.getrlimit(which) for which in LIMITS]
+        return limits, os.sched_getaffinity(0), linux.scheduling()
 
     def fork_again(self) -> int:
         """Fork a guest, behind the same walls."""

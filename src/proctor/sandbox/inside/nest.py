@@ -62,6 +62,10 @@ class SerialNest(Nest, Protocol):
         """Free what no process holds any more, and say whether all of it is."""
         ...
 
+    def inherited(self) -> Any:
+        """Return what a guest could have changed about that process."""
+        ...
+
     def fork_again(self) -> int:
         """Fork a guest from that process."""
         ...

@@ -19,6 +19,8 @@ from .program import run_program, unwrap
 from .series import run_series
 
 STDERR, BORDER = 2, 3
+FIRST = 1
+"""The pid of the first process of a namespace."""
 REHEARSALS = 10
 """How often code must have run for the interpreter to have adapted it."""
 
@@ -72,7 +74,8 @@ class SetUp:
         try:
             run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
         finally:
-            os._exit(1)  # it must never go on as if it were the keeper
+            if os.getpid() == FIRST:
+                os._exit(1)  # it must never go on as if it were the keeper
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""

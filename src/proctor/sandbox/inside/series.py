@@ -12,7 +12,6 @@ The time that a series takes is watched from outside, as that of any guest.
 
 import gc
 import os
-import resource
 import signal
 import socket
 import struct
@@ -24,8 +23,6 @@ from .nest import Nest, SerialNest, Ward
 from .program import MAIN, compile_main, main_names, run_main, write_main
 
 LINE, STATUS = 3, 4
-LIMITS = range(16)
-"""All resource limits that Linux has, and Python does not name all of them."""
 REPORT = struct.Struct("<idq?")
 SPACE = socket.CMSG_SPACE(3 * 4)
 
@@ -98,7 +95,7 @@ def run_series(
     _hold(nothing, nothing, nothing)
     gc.freeze()
     line = socket.socket(fileno=LINE)
-    own, traces = _own(), _traces()
+    own, traces = nest.inherited(), _traces()
     line.send(b"C")
     word = bytearray(1)
     while True:
@@ -116,7 +113,7 @@ def run_series(
             run_main(code, names)
         ended = _end_of(pid)  # at once: what we write to while it lives is copied for us
         _hold(nothing, nothing, nothing)
-        clean = nest.tidy() and _traces() == traces and _own() == own
+        clean = nest.tidy() and _traces() == traces and nest.inherited() == own
         if clean:
             traces = _renewed(source)
         line.send(REPORT.pack(*ended, clean and traces is not None))
@@ -142,16 +139,6 @@ def _end_of(pid: int) -> tuple[int, float, int]:
             memory = max(memory, usage.ru_maxrss)
     except ChildProcessError:
         return end, cpu_seconds, 1024 * memory
-
-
-def _own() -> Any:
-    """Return what others of the same user can change about this process, and all runs inherit."""
-    return (
-        [resource.getrlimit(which) for which in LIMITS],
-        os.getpriority(os.PRIO_PROCESS, 0),
-        os.sched_getscheduler(0),
-        os.sched_getaffinity(0),
-    )
 
 
 def _renewed(source: bytes) -> Any:
