@@ -49,6 +49,28 @@ def test_a_candidate_talks_to_itself(kernel: Sandbox) -> None:
     assert said(kernel, TALK) == ["b'cba'", "b'cba'"]
 
 
+def test_a_port_is_free_again_at_once(kernel: Sandbox) -> None:
+    source = """
+import socket, threading
+server = socket.socket()
+server.bind(("localhost", 5000))
+server.listen()
+def serve():
+    connection, _ = server.accept()
+    connection.sendall(b"abc")
+    connection.close()
+threading.Thread(target=serve).start()
+print(socket.create_connection(server.getsockname()).recv(100))
+"""
+    for _ in range(3):
+        assert said(kernel, source) == ["b'abc'"]
+    runs = kernel.repeat(Program(source=source), LOOP, times=3)
+    try:
+        assert {runs.run(b"", 1000).stdout for _ in range(3)} == {b"b'abc'\n"}
+    finally:
+        runs.close()
+
+
 def test_not_unless_it_is_asked_for(kernel: Sandbox) -> None:
     families = [f"socket.socket({family})" for family in ("socket.AF_INET", "socket.AF_INET6")]
     assert said(kernel, attempts(*families), PLAIN) == ["PermissionError"] * 2

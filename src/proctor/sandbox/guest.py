@@ -366,10 +366,16 @@ class Guest:
             self._poll.modify(fd, select.POLLIN | (select.POLLOUT if self._outbox else 0))
 
     def _drain(self) -> None:
-        """Take what the dead guest had already written; nobody is left to write more."""
+        """Take what the dead guest had already written; nobody is left to write more.
+
+        There need not be an end to it: a descriptor that was sent to a socket which nobody can
+        receive from any more stays open until the kernel comes to look for such.
+        """
         border = () if self._border is None else (self._border.fileno(),)
         for fd in (*self._outputs, *border):
-            while fd in self._actions and not self._too_long:
+            poll = select.poll()
+            poll.register(fd, select.POLLIN)
+            while fd in self._actions and not self._too_long and poll.poll(0):
                 self._actions[fd]()
 
     def _close(self) -> None:

@@ -8,7 +8,7 @@ from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Execution, Limits, Runs, SandboxFailed
 from proctor.sandbox.box import Box, parcel
-from proctor.sandbox.clock import Load, children, load_below
+from proctor.sandbox.clock import Load, children, load_below, load_of
 from proctor.sandbox.drop import check
 from proctor.sandbox.exchange import exchanged, order_for_case, order_to_settle, run_of_many
 
@@ -67,7 +67,13 @@ class BoxSeries:
         return False
 
     def _look(self) -> Load | None:
-        return None if self._first is None else load_below(self._first)
+        """Return what a run uses; the first process counts for memory, as an init does."""
+        if self._first is None:
+            return None
+        first, load = load_of(self._first), load_below(self._first)
+        if first is None or load is None:
+            return load
+        return load._replace(memory_bytes=load.memory_bytes + first.memory_bytes)
 
     def _leave(self) -> None:
         if self._first is not None:

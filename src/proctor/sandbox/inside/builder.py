@@ -78,11 +78,15 @@ def _move_in(plan: dict[str, Any]) -> None:
 def _raise_loopback() -> None:
     """Have the network of the box lead back to itself, and hold little on its way.
 
-    What waits in a socket is memory that no limit of a process counts.
+    What waits in a socket is memory that no limit of a process counts. A connection that has ended
+    would keep its port from the next guests for a minute.
     """
-    for name in ("tcp_rmem", "tcp_wmem"):
+    for name, value in (
+        *(("tcp_rmem", "4096 65536 262144"), ("tcp_wmem", "4096 65536 262144")),
+        ("tcp_max_tw_buckets", "0"),
+    ):
         with open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
-            file.write("4096 65536 262144")
+            file.write(value)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
 

@@ -63,6 +63,8 @@ class Stream:
             self._grow()
         length = os.readv(self.fd, [memoryview(self._buffer)[self._length :]])
         room = self._most - self._length
+        if length > room:
+            self._buffer[self._most : self._length + length] = bytes(length - room)
         self._length += min(length, room)
         return None if length > room else length
 
@@ -136,14 +138,26 @@ class Gatherer:
         return self._feed is not None and fd == self._feed.writing and self._feed.more()
 
     def finish(self) -> list[memoryview]:
-        """Read the rest, which nobody can add to any more, and return all of it."""
+        """Read the rest, which nobody can add to any more, and return all of it.
+
+        There need not be an end to it: a descriptor that was sent to a socket which nobody can
+        receive from any more stays open until the kernel comes to look for such.
+        """
         if self._feed is not None:
             self._feed.end()
         for stream in self._used:
-            while stream.fd in self._open and self._read(stream.fd):
-                pass
+            if stream.fd in self._open:
+                os.set_blocking(stream.fd, False)
+                self._read_all(stream.fd)
             os.close(stream.fd)
         return [stream.kept for stream in self._used]
+
+    def _read_all(self, fd: int) -> None:
+        try:
+            while self._read(fd):
+                pass
+        except BlockingIOError:
+            del self._open[fd]
 
     def _read(self, fd: int) -> bool:
         length = self._open[fd].read()

@@ -21,6 +21,8 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 4, 8, 22
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
+SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}
+"""The numbers of sched_getattr and ioprio_get."""
 
 LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
 LIBC.signal.restype = ctypes.c_long
@@ -126,6 +128,14 @@ def use_capabilities(used: int) -> None:
 def system_call(what: str, number: int, *args: object) -> int:
     """Make a system call that the C library has no function for."""
     return check(LIBC.syscall(number, *args, 0, 0), what)
+
+
+def scheduling() -> tuple[bytes, int]:
+    """Return policy, priority and all else by which this process is given processors and disks."""
+    attributes, priority = SCHEDULING[os.uname().machine]
+    found = ctypes.create_string_buffer(64)
+    system_call("sched_getattr", attributes, 0, found, len(found))
+    return found.raw, system_call("ioprio_get", priority, 1, 0)
 
 
 def map_user(inside: int, outside_user: int, outside_group: int) -> None:

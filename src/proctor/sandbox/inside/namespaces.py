@@ -10,7 +10,9 @@ Killing the init kills all. Where one program runs many times, the init is that 
 import os
 import resource
 import signal
+import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +22,11 @@ from .nest import Step
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
+LIMITS = range(16)
+"""All resource limits that Linux has; Python has no names for some of them."""
+SOCKETS = "/proc/net/sockstat"
+TRIES, PAUSE_SECONDS = 100, 0.0005
+"""How often it is looked for sockets that should be gone, and how long is waited in between."""
 FORK_AWARE = {"random", "threading"}
 """Modules that want to hear of a fork; those that others have all load one of these."""
 
@@ -36,6 +43,7 @@ class Namespaces:
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._init = 0
         self._waits = True  # whether the init only waits
+        self._sockets = _sockets()
         self._shared = shared_bytes
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         # A handler of ours would let a guest signal the init of its namespace, whose memory is
@@ -52,7 +60,8 @@ class Namespaces:
         )
         self._sealing = linux.Ready(linux.dropping(), shown, *self._filter.installing)
         self._apart = linux.Ready(deaf, hidden)
-        self._among = linux.Ready(self._hearing, shown)
+        # a group of its own, as if it were alone: nobody means the first process by killing his
+        self._among = linux.Ready(self._hearing, shown, ("setpgid", linux.LIBC.setpgid, (0, 0)))
 
     def fork(self) -> int:
         """Fork a guest into a pid namespace of its own."""
@@ -75,6 +84,16 @@ class Namespaces:
     def stand_apart(self) -> None:
         """Hear no signal of a guest, who cannot look into this process either."""
         self._apart.go()
+        self._sockets = _sockets()
+
+    def tidy(self) -> bool:
+        """Have sockets freed that no process holds any more, and say whether all are."""
+        return _collect(self._sockets)
+
+    def inherited(self) -> Any:
+        """Return what others of our user can change about us, and all guests inherit."""
+        limits = [resource.getrlimit(which) for which in LIMITS]
+        return limits, os.sched_getaffinity(0), linux.scheduling()
 
     def fork_again(self) -> int:
         """Fork a guest, behind the same walls."""
@@ -118,6 +137,7 @@ class Namespaces:
         if self._waits:
             self.kill()
             wait()  # for the init, and with it all that is in the namespace
+            self.tidy()
 
     def wipe(self) -> None:
         """Empty a shared scratch folder; one of a guest's own went with the guest."""
@@ -127,6 +147,34 @@ class Namespaces:
 
     def remove(self) -> None:
         """Nothing is left to be removed: mounts go with the last process."""
+
+
+def _sockets() -> int:
+    """Return how many sockets there are in the box, 0 if the kernel does not say."""
+    try:
+        fd = os.open(SOCKETS, os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(fd, 64).split(maxsplit=3)[2])
+    finally:
+        os.close(fd)
+
+
+def _collect(most: int) -> bool:
+    """Have the kernel free sockets of which each waits in another to be received.
+
+    Nobody holds them any more, but they have names that all in the box can read, keep files open
+    that were sent with them, and count for how many descriptors a user may send. The kernel looks
+    for such whenever a socket is closed, soon after.
+    """
+    for _ in range(TRIES):
+        if _sockets() <= most:
+            return True
+        for end in socket.socketpair():
+            end.close()
+        time.sleep(PAUSE_SECONDS)
+    return _sockets() <= most
 
 
 def _mounting_scratch(size: int) -> linux.Call:

@@ -58,6 +58,14 @@ class SerialNest(Nest, Protocol):
         """Have that process do nothing but what it is asked by its keeper."""
         ...
 
+    def tidy(self) -> bool:
+        """Free what no process holds any more, and say whether all of it is."""
+        ...
+
+    def inherited(self) -> Any:
+        """Return what a guest could have changed about that process."""
+        ...
+
     def fork_again(self) -> int:
         """Fork a guest from that process."""
         ...

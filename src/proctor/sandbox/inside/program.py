@@ -43,8 +43,7 @@ def run_program(
 
 def compile_main(seal: Callable[[], None], source: bytes, code: bytes = b"") -> Any:
     """Return main.py, which this makes, compiled; leave as Python would if that cannot be."""
-    with open(MAIN, "wb") as file:
-        file.write(source)
+    write_main(source)
     seal()
     try:
         # the code is what this very source was compiled to, and here it may do no more than run
@@ -52,6 +51,12 @@ def compile_main(seal: Callable[[], None], source: bytes, code: bytes = b"") -> 
     except BaseException as error:
         _show(error, None)
         _leave(1)
+
+
+def write_main(source: bytes) -> None:
+    """Make main.py."""
+    with open(MAIN, "wb") as file:
+        file.write(source)
 
 
 def main_names(args: list[str]) -> dict[str, Any]:

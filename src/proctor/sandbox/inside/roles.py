@@ -19,6 +19,8 @@ from .program import run_program, unwrap
 from .series import run_series
 
 STDERR, BORDER = 2, 3
+FIRST = 1
+"""The pid of the first process of a namespace."""
 REHEARSALS = 10
 """How often code must have run for the interpreter to have adapted it."""
 
@@ -69,7 +71,11 @@ class SetUp:
         """Turn this process into one from which runs of a program fork."""
         self._go(self._steps)
         source, _, args, _ = map(bytes, unwrap(said))
-        run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
+        try:
+            run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
+        finally:
+            if os.getpid() == FIRST:
+                os._exit(1)  # it must never go on as if it were the keeper
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from .nest import Nest, SerialNest, Ward
-from .program import MAIN, compile_main, main_names, run_main
+from .program import MAIN, compile_main, main_names, run_main, write_main
 
 LINE, STATUS = 3, 4
 REPORT = struct.Struct("<idq?")
@@ -57,7 +57,10 @@ class Series:
 
     def hear(self) -> bool:
         """Take what it says, if it still says something."""
-        self._said = self._connection.recv(REPORT.size)
+        try:
+            self._said = self._connection.recv(REPORT.size)
+        except OSError:
+            self._said = b""  # it died before it had heard of the run
         return bool(self._said)
 
     def told(self, code: int | None) -> Told:
@@ -92,7 +95,7 @@ def run_series(
     _hold(nothing, nothing, nothing)
     gc.freeze()
     line = socket.socket(fileno=LINE)
-    traces = _traces()
+    own, traces = nest.inherited(), _traces()
     line.send(b"C")
     word = bytearray(1)
     while True:
@@ -110,7 +113,10 @@ def run_series(
             run_main(code, names)
         ended = _end_of(pid)  # at once: what we write to while it lives is copied for us
         _hold(nothing, nothing, nothing)
-        line.send(REPORT.pack(*ended, _traces() == traces))
+        clean = nest.tidy() and _traces() == traces and nest.inherited() == own
+        if clean:
+            traces = _renewed(source)
+        line.send(REPORT.pack(*ended, clean and traces is not None))
 
 
 def _hold(*fds: int) -> None:
@@ -135,10 +141,33 @@ def _end_of(pid: int) -> tuple[int, float, int]:
         return end, cpu_seconds, 1024 * memory
 
 
-def _traces() -> Any:
-    """Return what changes when anybody changes anything in the scratch folder."""
+def _renewed(source: bytes) -> Any:
+    """Write the program's text anew, and return the traces from now on.
+
+    Who writes to a file by way of memory leaves no trace, and leaves more than what is in it: the
+    rest of its last page.
+    """
     try:
-        return os.listdir("."), *(_changed(os.stat(path)) for path in (".", MAIN))
+        os.remove(MAIN)
+        write_main(source)
+    except OSError:
+        return None
+    return _traces()
+
+
+def _traces() -> Any:
+    """Return what changes when anybody changes anything in the scratch folder.
+
+    A file without a name may still take room, if its descriptor was sent to a socket that nobody
+    can receive from any more.
+    """
+    try:
+        room = os.statvfs(".")
+        return (
+            os.listdir("."),
+            *(_changed(os.stat(path)) for path in (".", MAIN)),
+            *(room.f_bfree, room.f_ffree),
+        )
     except OSError:
         return None
 

@@ -1,0 +1,35 @@
+"""What a keeper reads of its guests."""
+
+import os
+import threading
+import time
+
+from proctor.sandbox.inside.gatherer import Gatherer
+
+
+def test_the_rest_of_an_output_is_read_although_somebody_holds_it_open() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"all there is")
+    late = threading.Timer(5, os.close, (writing,))
+    late.start()
+    began = time.monotonic()
+    gatherer = Gatherer()
+    gatherer.begin((reading, 100))
+    assert [bytes(part) for part in gatherer.finish()] == [b"all there is"]
+    assert time.monotonic() - began < 4
+    late.cancel()
+    late.join()
+    os.close(writing)
+
+
+def test_what_is_too_long_is_wiped_as_well() -> None:
+    gatherer = Gatherer()
+    for _ in range(2):
+        reading, writing = os.pipe()
+        os.write(writing, b"kept, not kept")
+        os.close(writing)
+        gatherer.begin((reading, 4))
+        assert [bytes(part) for part in gatherer.finish()] == [b"kept"]
+        assert gatherer.too_long
+        gatherer.wipe()
+        assert not any(gatherer._streams[0]._buffer)
