@@ -115,7 +115,9 @@ def test_no_room_for_temporary_files(work, disks: Disks, scratch: Path) -> None:
     """Long programs travel in such files: that they cannot is not their fault."""
     disks.mount("tmp", "size=2m")
     disks.mount("run", "size=64m")
-    work.write(seconds=0.3)  # so that long ones are still to come, however late we hear of short ones
+    work.write(
+        seconds=0.3
+    )  # so that long ones are still to come, however late we hear of short ones
     process = work.start()
     work.wait(process, 3)
     with suppress(OSError), (disks.see(scratch) / "filler").open("wb", buffering=0) as filler:

@@ -205,6 +205,36 @@ def test_repeated_runs_know_nothing_of_one_another(sandbox, times):
         runs.close()
 
 
+DEAF = r"""
+import signal, sys
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+from proctor.program import Program
+from proctor.sandbox import Limits
+from proctor.sandbox.choose import open_sandbox
+sandbox = open_sandbox(sys.argv[1], sys.executable)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    program = Program(source=f"import os\nos.kill(os.getpid(), {number:d})\nprint('deaf')\n")
+    print(sandbox.run(program, Limits()).ending)
+sandbox.close()
+"""
+
+
+def test_guests_hear_signals_that_our_starter_ignores(sandbox):
+    """A shell's background jobs begin with interrupts ignored."""
+    tier = sandbox.enforcement().tier
+    if tier == "wasm":
+        pytest.skip("WASI has no signals")
+    done = subprocess.run(
+        [sys.executable, "-c", DEAF, tier], capture_output=True, text=True, check=True
+    )
+    interrupted, ended, hung_up = done.stdout.splitlines()
+    assert interrupted == "Exited(code=1)"
+    assert ended == f"Signalled(signal={signal.SIGTERM:d})"
+    assert hung_up == f"Signalled(signal={signal.SIGHUP:d})"
+
+
 def test_standard_streams_can_be_opened_by_name(sandbox):
     if sandbox.enforcement().tier == "wasm":
         pytest.skip("WASI has no names for streams that are open")

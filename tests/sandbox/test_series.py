@@ -384,8 +384,9 @@ print(count)
 
 
 def test_memory_is_limited_in_every_run(sandbox: Sandbox) -> None:
-    source = "held = []\nwhile True: held.append(bytearray(1 << 20))\n"
-    executions, _ = run_all(sandbox, source, [b""] * 3)
+    source = "held = []\nwhile True: held.append(bytes(1 << 26))\n"
+    limits = Limits(memory_bytes=512 * MIB).with_seconds(10)
+    executions, _ = run_all(sandbox, source, [b""] * 3, limits)
     for execution in executions:
         assert execution.ending in (Exited(1), OutOfMemory())
         assert b"MemoryError" in execution.stderr or execution.ending == OutOfMemory()

@@ -84,7 +84,8 @@ for name in bundle["preload"]:
         for half in set(sys.modules) - loaded:
             del sys.modules[half]
 from inside.keeper import keep
-from inside.roles import rehearse
+from inside.roles import hear_signals, rehearse
+hear_signals()
 rehearse()
 control = int(sys.argv[1])
 name, how = bundle["nest"]

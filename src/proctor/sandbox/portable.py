@@ -32,7 +32,9 @@ import sys
 sys.path.insert(0, sys.argv.pop(1))
 from inside.folder import Folder
 from inside.keeper import keep
+from inside.roles import hear_signals
 del sys.path[0]
+hear_signals()
 keep(int(sys.argv[1]), Folder(sys.argv[2]))
 """
 

@@ -380,10 +380,6 @@ def _contents(fd: int) -> memoryview:
 
 def keep(control: int, nest: Nest) -> None:
     """Keep one box until its supervisor is gone."""
-    if hasattr(
-        signal, "pthread_sigmask"
-    ):  # a guest hears what there is, whatever our starter heard
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
     # what an interpreter that starts without site lacks: exit, quit, help
     site.setquit()
     site.sethelper()

@@ -7,6 +7,7 @@ candidate code runs, so nothing a candidate does can look like a failed set-up.
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -21,8 +22,23 @@ from .series import run_series
 STDERR, BORDER = 2, 3
 FIRST = 1
 """The pid of the first process of a namespace."""
+OURS = {getattr(signal, name, None) for name in ("SIGPIPE", "SIGXFSZ")}
+"""Signals that Python itself ignores."""
 REHEARSALS = 10
 """How often code must have run for the interpreter to have adapted it."""
+
+
+def hear_signals() -> None:
+    """Have all signals do what they do, whatever our starter heard: guests hear the same.
+
+    A shell's background jobs, say, begin with interrupts ignored.
+    """
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in signal.valid_signals():
+        if number not in OURS and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def rehearse() -> None:
