@@ -8,13 +8,14 @@ import textwrap
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.languages import TABLE
 from proctor.program import Program
-from proctor.sandbox import Exited, Limits, SandboxFailed, foreign
+from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, foreign
 from proctor.sandbox.choose import open_sandbox
 from proctor.task import StdinCases, Task
 from proctor.toolchain import Toolchain
@@ -27,6 +28,19 @@ def run(sandbox, language, source, stdin=b"", **limits):
     except SandboxError as error:
         pytest.skip(str(error))
     return sandbox.run(Program(source=source, language=language), Limits(**limits), stdin)
+
+
+def test_who_is_ended_before_he_begins_was_compiled_all_the_same(kernel, monkeypatch):
+    """Its compiler is not to blame, however little time is left for the run."""
+    assert run(kernel, "bash", "echo 1").compiled, "bash has been tried by now"
+    done = foreign._done
+
+    def ended_early(guest):
+        found = done(guest)
+        return msgspec.structs.replace(found, compiled=False, ending=TimedOut("wall"))
+
+    monkeypatch.setattr(foreign, "_done", ended_early)
+    assert run(kernel, "bash", "echo 1").compiled
 
 
 def test_a_program_sees_nothing_of_the_user_and_of_the_compiler_s_work(kernel, tmp_path):

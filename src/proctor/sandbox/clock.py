@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from proctor.sandbox import Limits
-from proctor.sandbox.taken import Meter, around_us, from_us
+from proctor.sandbox.taken import HERTZ, Meter, around_us, from_us
 
 TICK = 0.1
 """How often processor time is looked at while an answer is outstanding."""
@@ -30,7 +30,6 @@ a look does. So much processor time of the cases before may count for it."""
 HEARING_SECONDS = 0.02
 """So much of the time until an answer is heard may be our own: many small ones add up to a lot."""
 
-HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 

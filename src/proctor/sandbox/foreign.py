@@ -325,7 +325,8 @@ def _run_in(
     else:
         files = b""
     guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
-    execution = _done(guest)
+    # One whose time is over before it begins has been compiled all the same.
+    execution = msgspec.structs.replace(_done(guest), compiled=True)
     return used_up(execution, limits) if toolchain.language.address_space else execution
 
 

@@ -5,6 +5,7 @@ both cases nobody here could have answered, and no thread of ours waits in line 
 """
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from proctor.sandbox.cgroup import hierarchy
 TICK = 0.1
 """How often all of this is looked at."""
 HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+PROCESSOR = re.compile(rb"cpu\d")
+"""How a processor's line begins; the line of interrupts is long and not worth its splitting."""
 STEAL = 8
 """Which word of a processor's line in /proc/stat tells what was stolen from it."""
 
@@ -129,14 +132,11 @@ class Theft(Sampled):
     def _stolen(self) -> dict[bytes, float]:
         """Return what was stolen from each processor, nothing where that is not told."""
         try:
-            lines = [line.split() for line in self._told.read_bytes().splitlines()]
+            lines = self._told.read_bytes().splitlines()
         except OSError:
             return {}
-        return {
-            words[0]: int(words[STEAL]) / HERTZ
-            for words in lines
-            if len(words) > STEAL and words[0].startswith(b"cpu") and words[0] != b"cpu"
-        }
+        told = (line.split() for line in lines if PROCESSOR.match(line))
+        return {words[0]: int(words[STEAL]) / HERTZ for words in told if len(words) > STEAL}
 
 
 @cache
