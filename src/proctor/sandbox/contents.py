@@ -32,11 +32,12 @@ MODULES = (
         "below",
         "gatherer",
         "program",
+        "traces",
         "series",
         "players",
         "roles",
     ),
-    *("keeper", "linux"),
+    *("keeper", "linux", "pages"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
 FOREIGN = ("foreign", "command")
@@ -84,9 +85,11 @@ for name in bundle["preload"]:
         for half in set(sys.modules) - loaded:
             del sys.modules[half]
 from inside.keeper import keep
+from inside.pages import prepare_forks
 from inside.roles import hear_signals, rehearse
 hear_signals()
 rehearse()
+prepare_forks()
 control = int(sys.argv[1])
 name, how = bundle["nest"]
 how["filter_code"] = bytes.fromhex(how["filter_code"])

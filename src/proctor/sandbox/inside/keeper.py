@@ -230,6 +230,7 @@ class Keeper:
         if code is None:
             self._said.finish()
             self._said.wipe()
+            series.settled(nest, unwrap(parcel)[0])
             self._series = series
             self._say(settled=True)
         else:

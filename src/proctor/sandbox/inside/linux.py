@@ -130,12 +130,12 @@ def system_call(what: str, number: int, *args: object) -> int:
     return check(LIBC.syscall(number, *args, 0, 0), what)
 
 
-def scheduling() -> tuple[bytes, int]:
-    """Return policy, priority and all else by which this process is given processors and disks."""
+def scheduling(pid: int) -> tuple[bytes, int]:
+    """Return policy, priority and all else by which a process is given processors and disks."""
     attributes, priority = SCHEDULING[os.uname().machine]
     found = ctypes.create_string_buffer(64)
-    system_call("sched_getattr", attributes, 0, found, len(found))
-    return found.raw, system_call("ioprio_get", priority, 1, 0)
+    system_call("sched_getattr", attributes, pid, found, len(found))
+    return found.raw, system_call("ioprio_get", priority, 1, pid)
 
 
 def map_user(inside: int, outside_user: int, outside_group: int) -> None:

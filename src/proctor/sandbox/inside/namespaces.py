@@ -84,16 +84,15 @@ class Namespaces:
     def stand_apart(self) -> None:
         """Hear no signal of a guest, who cannot look into this process either."""
         self._apart.go()
-        self._sockets = _sockets()
 
-    def tidy(self) -> bool:
-        """Have sockets freed that no process holds any more, and say whether all are."""
-        return _collect(self._sockets)
+    def tidy(self, ours: int = 0) -> bool:
+        """Have sockets freed that no process holds any more; say whether only ours are left."""
+        return _collect(self._sockets + ours)
 
-    def inherited(self) -> Any:
-        """Return what others of our user can change about us, and all guests inherit."""
-        limits = [resource.getrlimit(which) for which in LIMITS]
-        return limits, os.sched_getaffinity(0), linux.scheduling()
+    def inherited(self, first: int) -> Any:
+        """Return what others of its user can change about a process, and all guests inherit."""
+        limits = [resource.prlimit(first, which) for which in LIMITS]
+        return limits, os.sched_getaffinity(first), linux.scheduling(first)
 
     def fork_again(self) -> int:
         """Fork a guest, behind the same walls."""

@@ -58,11 +58,11 @@ class SerialNest(Nest, Protocol):
         """Have that process do nothing but what it is asked by its keeper."""
         ...
 
-    def tidy(self) -> bool:
-        """Free what no process holds any more, and say whether all of it is."""
+    def tidy(self, ours: int) -> bool:
+        """Free what no process holds any more; say whether no sockets are left but ours."""
         ...
 
-    def inherited(self) -> Any:
+    def inherited(self, first: int) -> Any:
         """Return what a guest could have changed about that process."""
         ...
 

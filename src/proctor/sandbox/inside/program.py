@@ -53,10 +53,15 @@ def compile_main(seal: Callable[[], None], source: bytes, code: bytes = b"") -> 
         _leave(1)
 
 
-def write_main(source: bytes) -> None:
-    """Make main.py."""
-    with open(MAIN, "wb") as file:
-        file.write(source)
+def write_main(source: Any, folder: int | None = None) -> None:
+    """Make main.py, here or in another folder."""
+    file = os.open(MAIN, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666, dir_fd=folder)
+    try:
+        rest = memoryview(source)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+    finally:
+        os.close(file)
 
 
 def main_names(args: list[str]) -> dict[str, Any]:

@@ -4,8 +4,9 @@ That process is the first one of the program's pid namespace and comes from the 
 does: it puts up all walls, compiles the program, and from then on forks a fresh process for every
 input. Nobody inside can signal it or look into it. It hears of a run by three descriptors that come
 over a line; the input is in the first of them, and what is expected is nowhere in the box. When a
-run has ended it kills whatever is left in the namespace. A run that has left any trace in the
-scratch folder is the last one: the next is in need of new walls.
+run has ended it kills whatever is left in the namespace. A run that has left any trace is the last
+one: the next is in need of new walls. That is for the keeper to see (`traces.py`), because whatever
+this process touches between two forks the kernel has to copy or to set free again.
 
 The time that a series takes is watched from outside, as that of any guest.
 """
@@ -17,13 +18,14 @@ import socket
 import struct
 from array import array
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from .nest import Nest, SerialNest, Ward
-from .program import MAIN, compile_main, main_names, run_main, write_main
+from .program import compile_main, main_names, run_main
+from .traces import Traces
 
 LINE, STATUS = 3, 4
-REPORT = struct.Struct("<idq?")
+REPORT = struct.Struct("<idq")
 SPACE = socket.CMSG_SPACE(3 * 4)
 
 
@@ -43,9 +45,11 @@ class Series:
         self.ward = ward
         self.line = connection.fileno()
         self._connection = connection
+        self._traces: Traces | None = None
         self._alive = True
         self._cpu_seconds = 0.0
         self._said = b""
+        self._beside: list[tuple[int, int, bytes]] = []
 
     def begin(self, *fds: int) -> None:
         """Have one more run, with these for its input and outputs."""
@@ -58,10 +62,15 @@ class Series:
     def hear(self) -> bool:
         """Take what it says, if it still says something."""
         try:
-            self._said = self._connection.recv(REPORT.size)
+            self._said, self._beside, _, _ = self._connection.recvmsg(REPORT.size, SPACE)
         except OSError:
             self._said = b""  # it died before it had heard of the run
         return bool(self._said)
+
+    def settled(self, nest: SerialNest, source: memoryview) -> None:
+        """Look from now on at where it runs, which came with what it said first."""
+        (scratch,) = array("i", self._beside[0][2])
+        self._traces = Traces(nest, self.ward.pid, scratch, source)
 
     def told(self, code: int | None) -> Told:
         """Return what became of a run; `code` is how the whole series ended, if it did."""
@@ -69,14 +78,16 @@ class Series:
             self._alive = False
             spent = self.ward.cpu_seconds - self._cpu_seconds
             return Told(code, spent, self.ward.memory_bytes, b"gone")
-        status, cpu_seconds, memory_bytes, clean = REPORT.unpack(self._said)
+        status, cpu_seconds, memory_bytes = REPORT.unpack(self._said)
         self._cpu_seconds += cpu_seconds
-        state = b"kept" if clean else b"spent"
+        state = b"kept" if self._traces is not None and self._traces.none() else b"spent"
         return Told(os.waitstatus_to_exitcode(status), cpu_seconds, memory_bytes, state)
 
     def end(self, nest: Nest) -> None:
         """End it, and all that is left of it."""
         self._connection.close()
+        if self._traces is not None:
+            self._traces.close()
         if self._alive:
             nest.kill()
             while self.ward.reap(wait=True) is None:
@@ -95,8 +106,7 @@ def run_series(
     _hold(nothing, nothing, nothing)
     gc.freeze()
     line = socket.socket(fileno=LINE)
-    own, traces = nest.inherited(), _traces()
-    line.send(b"C")
+    _show_scratch(line)
     word = bytearray(1)
     while True:
         length, beside, _, _ = line.recvmsg_into([word], SPACE)
@@ -113,10 +123,14 @@ def run_series(
             run_main(code, names)
         ended = _end_of(pid)  # at once: what we write to while it lives is copied for us
         _hold(nothing, nothing, nothing)
-        clean = nest.tidy() and _traces() == traces and nest.inherited() == own
-        if clean:
-            traces = _renewed(source)
-        line.send(REPORT.pack(*ended, clean and traces is not None))
+        line.send(REPORT.pack(*ended))
+
+
+def _show_scratch(line: socket.socket) -> None:
+    """Say that the program is compiled, and give the keeper the folder in which it runs."""
+    scratch = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    line.sendmsg([b"C"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [scratch]))])
+    os.close(scratch)
 
 
 def _hold(*fds: int) -> None:
@@ -139,38 +153,3 @@ def _end_of(pid: int) -> tuple[int, float, int]:
             memory = max(memory, usage.ru_maxrss)
     except ChildProcessError:
         return end, cpu_seconds, 1024 * memory
-
-
-def _renewed(source: bytes) -> Any:
-    """Write the program's text anew, and return the traces from now on.
-
-    Who writes to a file by way of memory leaves no trace, and leaves more than what is in it: the
-    rest of its last page.
-    """
-    try:
-        os.remove(MAIN)
-        write_main(source)
-    except OSError:
-        return None
-    return _traces()
-
-
-def _traces() -> Any:
-    """Return what changes when anybody changes anything in the scratch folder.
-
-    A file without a name may still take room, if its descriptor was sent to a socket that nobody
-    can receive from any more.
-    """
-    try:
-        room = os.statvfs(".")
-        return (
-            os.listdir("."),
-            *(_changed(os.stat(path)) for path in (".", MAIN)),
-            *(room.f_bfree, room.f_ffree),
-        )
-    except OSError:
-        return None
-
-
-def _changed(of: os.stat_result) -> tuple[int, ...]:
-    return of.st_ino, of.st_mode, of.st_size, of.st_mtime_ns, of.st_ctime_ns
