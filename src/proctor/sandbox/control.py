@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from proctor.errors import GIVES_OUT, HostError, SandboxError
 
 MAX_PACKET = 1 << 17
@@ -86,7 +88,7 @@ class Control:
         except OSError:
             return GONE
         header, _, blob = packet.partition(b"\n")
-        answer = json.loads(header) if header else {}
+        answer = msgspec.json.decode(header) if header else {}
         if answer.pop("beside", False):
             if not fds:  # the system could give us no descriptor of it
                 raise HostError(f"cannot hear from a box: {os.strerror(errno.EMFILE)}")
