@@ -49,8 +49,8 @@ def compile_main(seal: Callable[[], None], source: bytes, code: bytes = b"") -> 
         # the code is what this very source was compiled to, and here it may do no more than run
         return marshal.loads(code) if code else compile(source, MAIN, "exec", 0, True)  # noqa: S302
     except BaseException as error:
-        _show(error, None)
-        _leave(1)
+        failure = error
+    return _leave(_show(failure, None))
 
 
 def write_main(source: Any, folder: int | None = None) -> None:
@@ -84,20 +84,38 @@ def _run_main(code: Any, names: dict[str, Any]) -> int:
     try:
         exec(code, names)
     except SystemExit as exit_:
-        if exit_.code is None or isinstance(exit_.code, int):
-            return (exit_.code or 0) & 255
-        print(exit_.code, file=sys.stderr)  # noqa: T201  as Python does
-        return 1
+        return _status(exit_)
     except BaseException as error:
-        _show(error, error.__traceback__.tb_next if error.__traceback__ else None)
+        failure = error
+    else:
+        return 0
+    return _show(failure, failure.__traceback__.tb_next if failure.__traceback__ else None)
+
+
+def _status(exit_: SystemExit) -> int:
+    """Return with which status a program wants to end."""
+    if exit_.code is None or isinstance(exit_.code, int):
+        return (exit_.code or 0) & 255
+    print(exit_.code, file=sys.stderr)  # noqa: T201  as Python does
+    return 1
+
+
+def _show(error: BaseException, trace: Any) -> int:
+    """Say how a program failed as Python does, which loads no module for it; return its status."""
+    error = error.with_traceback(trace)
+    try:
+        sys.excepthook(type(error), error, trace)
+    except SystemExit as exit_:
+        return _status(exit_)
+    except BaseException as error_of_hook:
+        other = error_of_hook
+    else:
         return 1
-    return 0
-
-
-def _show(error: BaseException, trace: Any) -> None:
-    import traceback  # noqa: PLC0415  most programs never need it
-
-    traceback.print_exception(type(error), error, trace)
+    print("Error in sys.excepthook:", file=sys.stderr, flush=True)  # noqa: T201
+    sys.__excepthook__(type(other), other.with_traceback(other.__traceback__.tb_next), None)  # type: ignore[union-attr]
+    print("\nOriginal exception was:", file=sys.stderr, flush=True)  # noqa: T201
+    sys.__excepthook__(type(error), error, trace)
+    return 1
 
 
 def _leave(status: int) -> NoReturn:
