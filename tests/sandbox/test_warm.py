@@ -103,3 +103,30 @@ def test_packages_wished_for_are_those_installed() -> None:
     assert "pytest" in chosen
     assert "no-such-package" not in chosen
     assert chosen.count("numpy") <= 1
+
+
+LOADED = "import sys\nprint(*(name for name in ('typing', 're', 'json', 'enum') if name in sys.modules))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "loaded"),
+    [
+        ("import sys", ""),
+        ("import math, heapq\nfrom collections import deque", ""),
+        ("import resource", ""),  # not re
+        ("import sys, re", "typing re json enum"),
+        ("from typing import List", "typing re json enum"),
+        ("import math as m , json", "typing re json enum"),
+    ],
+)
+def test_only_who_imports_heavy_modules_copies_them(kernel: Warm, text: str, loaded: str) -> None:
+    """Whatever our own code in a box imports is paid for by every fork."""
+    for source in (f"{LOADED}{text}\n", f"{text}\n{LOADED}"):
+        execution = kernel.run(Program(source=source), QUICK)
+        assert execution.stdout.decode().split() == loaded.split()
+
+
+def test_who_imports_a_heavy_module_unseen_has_it_all_the_same(kernel: Warm) -> None:
+    source = "typing = __import__('typing')\nprint(typing.get_args(typing.Optional[int]))\n"
+    execution = kernel.run(Program(source=source), QUICK)
+    assert execution.stdout == b"(<class 'int'>, <class 'NoneType'>)\n"

@@ -6,6 +6,7 @@ behind empty ones, wherever they lie; a chosen package is shown alone, under /pa
 
 import json
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from proctor.sandbox.box import ENVIRONMENT
 INSIDE = Path(__file__).parent / "inside"
 MODULES = (
     *(
+        "light",
         "frames",
         "arrays",
         "values",
@@ -48,10 +50,17 @@ NOTEBOOKS = ("notebook",)
 """Files that live in boxes of notebooks only."""
 
 PRELOADED = (
-    *("bisect", "collections", "copy", "functools", "heapq", "itertools", "json", "math"),
-    *("operator", "re", "string", "typing"),
+    *("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator"),
 )
 """What many candidates import; more would make every fork slower for all of them."""
+
+HEAVY = ("json", "re", "string", "typing")
+"""What many candidates import as well, but which all others would have to copy."""
+IMPORTS_HEAVY = re.compile(
+    rb"(?:import|from)\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?:%b)\b"
+    % b"|".join(map(str.encode, HEAVY))
+)
+"""Finds out by its text who does; who is overlooked loads it by himself."""
 
 SLOW = {
     "numpy": ("numpy",),
@@ -65,17 +74,30 @@ SLOW = {
 """Packages and those modules of theirs that take longer to load than all of a usual test."""
 
 BOOT = """
-import json, os, sys, types
-with os.fdopen(int(sys.argv[2]), "rb") as file:
-    bundle = json.load(file)
+import marshal, os, sys, types
+reading, writing = os.pipe()
+if os.fork() == 0:  # what parsing and compiling leave behind in memory goes with it
+    import json
+    with os.fdopen(int(sys.argv[2]), "rb") as file:
+        bundle = json.load(file)
+    for module in bundle["modules"]:
+        module[1] = compile(module[1], f"<inside {module[0]}>", "exec")
+    with os.fdopen(writing, "wb") as file:
+        marshal.dump(bundle, file)
+    os._exit(0)
+os.close(writing)
+os.close(int(sys.argv[2]))
+with os.fdopen(reading, "rb") as file:
+    bundle = marshal.load(file)
+os.wait()
 sys.path += bundle["path"]
 package = sys.modules["inside"] = types.ModuleType("inside")
 package.__path__ = []
-for name, source in bundle["modules"]:
+for name, code in bundle["modules"]:
     module = sys.modules[f"inside.{name}"] = types.ModuleType(f"inside.{name}")
     module.__package__ = "inside"
     setattr(package, name, module)
-    exec(compile(source, f"<inside {name}>", "exec"), module.__dict__)
+    exec(code, module.__dict__)
 loaded = ()
 for name in bundle["preload"]:
     loaded = set(sys.modules)
@@ -94,7 +116,7 @@ control = int(sys.argv[1])
 name, how = bundle["nest"]
 how["filter_code"] = bytes.fromhex(how["filter_code"])
 nest = getattr(module, name)(**how)
-del bundle, file, source, module, package, name, how, loaded, sys.argv[1:]
+del bundle, file, reading, writing, code, module, package, name, how, loaded, sys.argv[1:]
 keep(control, nest)
 """
 

@@ -4,13 +4,19 @@ It looks only at what the candidate's own code imports or calls, told by the glo
 calling frame; what a library imports for itself stays untouched.
 """
 
+from __future__ import annotations
+
 import builtins
 import errno
 import importlib
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+
+from .light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 MODULES = frozenset(
     {

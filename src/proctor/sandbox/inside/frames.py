@@ -5,12 +5,18 @@ a number and its answer must echo it. What comes from a guest is hostile: a `Rea
 more than one frame's limit beyond what was read at once, and a whole conversation has a total.
 """
 
+from __future__ import annotations
+
+import _json
 import builtins
-import json
 import os
 import struct
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+
+from .light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 
@@ -25,11 +31,21 @@ EXAMINE, RESULT, EXAMINED, BROKEN, UNFIT = 21, 22, 23, 24, 25
 # to and from a notebook
 CELL, RAN = 31, 32
 
+
+class _Plain:
+    """What JSON is decoded to: what `json` makes of it, too."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
 # The C parts of json themselves: its Python parts use builtins that a candidate may have patched.
-_ENCODE = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
-    None, None, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+_ENCODE = _json.make_encoder(
+    *(None, None, _json.encode_basestring_ascii, None, ":", ","),  # type: ignore[arg-type]
+    *(False, False, True),
 )
-_DECODE = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_DECODE = _json.make_scanner(_Plain())  # type: ignore[arg-type]
 
 MAX_FRAME = 16 << 20
 MAX_TOTAL = 64 << 20
@@ -44,12 +60,18 @@ class TooLarge(Exception):
     """What should cross the border is larger than may cross."""
 
 
-class Frame(NamedTuple):
+class Frame:
     """One message, its payload not yet parsed."""
 
-    kind: int
-    number: int
-    payload: bytes
+    __slots__ = ("kind", "number", "payload")
+
+    def __init__(self, kind: int, number: int, payload: bytes) -> None:
+        self.kind = kind
+        self.number = number
+        self.payload = payload
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.kind, self.number, self.payload))
 
 
 def pack(kind: int, number: int, payload: bytes) -> bytes:

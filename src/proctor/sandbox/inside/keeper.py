@@ -21,27 +21,29 @@ A guest is a fork of the keeper and can read all of its memory. So what belongs 
 program and what it said, lies in buffers that are wiped before the next guest is forked.
 """
 
+from __future__ import annotations
+
 import errno
 import gc
-import json
 import os
 import select
-import signal
 import site
-import socket
 import sys
 from array import array
-from collections.abc import Sequence
-from typing import Any, cast
 
 from .below import open_below
-from .frames import MAX_TOTAL
+from .frames import MAX_TOTAL, dump, parse
 from .gatherer import Feed, Gatherer
+from .light import TYPE_CHECKING, signal, socket
 from .nest import Nest, SerialNest, Ward
 from .players import player
 from .program import unwrap
 from .roles import SetUp
 from .series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
@@ -125,7 +127,7 @@ class Keeper:
         """Read the header of an order; most are the same, again and again."""
         order = self._orders.get(header)
         if order is None:
-            order = json.loads(header)
+            order = parse(header)
             if _is_usual(order) and len(self._orders) < MAX_ORDERS:
                 self._orders[header] = order
         return order
@@ -209,13 +211,15 @@ class Keeper:
         if ward.pid == 0:
             set_up.converse(play, order, requests)
         self._listen(order["limits"]["output_bytes"], stdout, stderr, answers, feed=feed)
-        code = cast("int", self._await(ward))
+        code = self._await(ward)
+        assert code is not None  # noqa: S101  there is no line that could be heard before
         self._reply(code, ward.cpu_seconds, ward.memory_bytes)
 
     def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Have a program compiled by the first process of its walls, from which all runs fork."""
         self._leave()
-        nest = cast("SerialNest", self._nest)
+        nest = self._nest
+        assert isinstance(nest, SerialNest)  # noqa: S101
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
         fds = (0, stdout[1], stderr[1], theirs.fileno(), answers[1])
@@ -230,8 +234,8 @@ class Keeper:
         if code is None:
             self._said.finish()
             self._said.wipe()
-            series.settled(nest, unwrap(parcel)[0])
             self._series = series
+            series.settled(nest, unwrap(parcel)[0])
             self._say(settled=True)
         else:
             ours.close()
@@ -246,10 +250,10 @@ class Keeper:
         feed = Feed(stdin, stdout[1], stderr[1])
         series.begin(feed.reading, stdout[1], stderr[1])
         self._listen(order["output_bytes"], stdout, stderr, feed=feed)
-        told = series.told(self._hear(series))
-        if told.state != b"kept":
+        code, cpu_seconds, memory_bytes, state = series.told(self._hear(series))
+        if state != b"kept":
             self._leave()
-        self._reply(*told)
+        self._reply(code, cpu_seconds, memory_bytes, state)
 
     def _hear(self, series: Series) -> int | None:
         """Wait for what a series has to say; if it dies instead, say how."""
@@ -352,7 +356,7 @@ class Keeper:
         self._nest.remove()
 
     def _say(self, fds: tuple[int, ...] = (), **answer: Any) -> None:
-        self._send([json.dumps(answer).encode() + b"\n"], fds)
+        self._send([dump(answer) + b"\n"], fds)
 
     def _send(self, parts: Sequence[Any], fds: tuple[int, ...] = ()) -> None:
         beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))] if fds else []

@@ -1,10 +1,11 @@
 """The system calls that Python does not have, by ctypes; each raises OSError with its name."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -27,7 +28,7 @@ SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}
 LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
 LIBC.signal.restype = ctypes.c_long
 _FORK = ctypes.PyDLL(None, use_errno=True).fork
-Call = tuple[str, Any, tuple[Any, ...]]
+Call = tuple[str, Callable[..., int], tuple[object, ...]]
 """What it does, a function of the C library, and its arguments."""
 
 
@@ -146,7 +147,7 @@ def map_user(inside: int, outside_user: int, outside_group: int) -> None:
         function(*args)
 
 
-Prepared = Iterator[tuple[Callable[..., object], tuple[Any, ...]]]
+Prepared = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
 
 
 def mapping_user(

@@ -7,17 +7,20 @@ nobody in particular, and closes the door: no capabilities, no new privileges, f
 Killing the init kills all. Where one program runs many times, the init is that child (`series.py`).
 """
 
+from __future__ import annotations
+
 import os
 import resource
-import signal
-import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
 
 from . import linux
-from .nest import Step
+from .light import TYPE_CHECKING, signal, socket
+from .nest import SerialNest, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 SCRATCH = "/tmp"
 USER = 1000
@@ -31,7 +34,7 @@ FORK_AWARE = {"random", "threading"}
 """Modules that want to hear of a fork; those that others have all load one of these."""
 
 
-class Namespaces:
+class Namespaces(SerialNest):
     """Guests of the kernel tier."""
 
     def __init__(self, filter_code: bytes, *, shared_bytes: int = 0) -> None:

@@ -1,74 +1,80 @@
 """Where guests live, and one guest under the keeper's care."""
 
-import os
-import signal
-import sys
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from __future__ import annotations
 
-Step = tuple[Callable[..., object], tuple[Any, ...]]
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from .light import TYPE_CHECKING, signal
+
+if TYPE_CHECKING:
+    from typing import Any
+
+Step = tuple[Callable[..., object], tuple[object, ...]]
 """A call with all its arguments, made ready before a fork; what goes wrong is raised.
 
 What a child touches is copied for it, page by page, so it should touch little.
 """
 
 
-class Nest(Protocol):
+class Nest(ABC):
     """What a tier is made of, inside: how guests are put into their walls and swept out."""
 
     scratch: str
 
+    @abstractmethod
     def fork(self) -> int:
         """Fork a guest; return twice, as os.fork does."""
-        ...
 
+    @abstractmethod
     def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
         """Return how the child goes where guests live; `free` is its first free descriptor."""
-        ...
 
+    @abstractmethod
     def sealing(self) -> Sequence[Step]:
         """Return how the child closes the last walls: no way back from there."""
-        ...
 
+    @abstractmethod
     def kill(self) -> None:
         """End the guest."""
-        ...
 
+    @abstractmethod
     def sweep(self, wait: Callable[[], bool]) -> None:
         """Kill what the guest left; `wait` waits for one to die and says if there was one."""
-        ...
 
+    @abstractmethod
     def wipe(self) -> None:
         """Empty the scratch folder."""
-        ...
 
+    @abstractmethod
     def remove(self) -> None:
         """Leave nothing behind."""
-        ...
 
 
-class SerialNest(Nest, Protocol):
+class SerialNest(Nest):
     """A nest whose walls may be put up once for many runs of one program."""
 
+    @abstractmethod
     def fork_first(self) -> int:
         """Fork the first process of a pid namespace, of which it can kill all others."""
-        ...
 
+    @abstractmethod
     def stand_apart(self) -> None:
         """Have that process do nothing but what it is asked by its keeper."""
-        ...
 
+    @abstractmethod
     def tidy(self, ours: int) -> bool:
         """Free what no process holds any more; say whether no sockets are left but ours."""
-        ...
 
+    @abstractmethod
     def inherited(self, first: int) -> Any:
         """Return what a guest could have changed about that process."""
-        ...
 
+    @abstractmethod
     def fork_again(self) -> int:
         """Fork a guest from that process."""
-        ...
 
 
 class Ward:

@@ -6,9 +6,10 @@ one entry for each, and asked for by nobody. And a library lies in five mappings
 rights that protect nobody where all of the process is one guest's: two do as well.
 """
 
+from __future__ import annotations
+
 import ctypes
 import mmap
-from typing import NamedTuple
 
 from .linux import LIBC
 
@@ -26,13 +27,14 @@ LIBC.mmap.restype = LIBC.mremap.restype = _POINTER
 FAILED = ctypes.c_void_p(-1).value
 
 
-class Mapping(NamedTuple):
+class Mapping:
     """Some memory of this process, and what it is a part of."""
 
-    first: int
-    end: int
-    rights: str
-    path: str
+    def __init__(self, first: int, end: int, rights: str, path: str) -> None:
+        self.first = first
+        self.end = end
+        self.rights = rights
+        self.path = path
 
 
 def prepare_forks() -> None:

@@ -1,13 +1,18 @@
 """Who plays which role, wherever a guest lives."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import NoReturn
 
 from .frames import Wire
+from .light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 ROLES = {
     "candidate": ("candidate", "answer"),

@@ -1,5 +1,7 @@
 """A guest that is a whole program: text in, text out, an exit status."""
 
+from __future__ import annotations
+
 import atexit
 import builtins
 import marshal
@@ -7,8 +9,12 @@ import os
 import struct
 import sys
 import types
-from collections.abc import Callable
-from typing import Any, NoReturn
+
+from .light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
 
 MAIN = "main.py"
 SIZES = struct.Struct("<III")

@@ -4,20 +4,24 @@ Until the stage pipe says `R`, everything that goes wrong is ours; the pipe is c
 candidate code runs, so nothing a candidate does can look like a failed set-up.
 """
 
-import json
+from __future__ import annotations
+
 import os
 import resource
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
 
-from .frames import Script, Wire
-from .nest import Nest, SerialNest, Step
+from .frames import Script, Wire, parse
+from .light import TYPE_CHECKING, signal
 from .players import Player, perform
 from .program import run_program, unwrap
 from .series import run_series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, NoReturn
+
+    from .nest import Nest, SerialNest, Step
 
 STDERR, BORDER = 2, 3
 FIRST = 1
@@ -88,7 +92,7 @@ class SetUp:
         self._go(self._steps)
         source, _, args, _ = map(bytes, unwrap(said))
         try:
-            run_series(nest, lambda: self._go(self._last), source, json.loads(args or b"[]"))
+            run_series(nest, lambda: self._go(self._last), source, parse(bytes(args) or b"[]"))
         finally:
             if os.getpid() == FIRST:
                 os._exit(1)  # it must never go on as if it were the keeper
@@ -97,7 +101,7 @@ class SetUp:
         """Run a program, which does not return."""
         run = _other(order["role"]) if "how" in order else run_program
         source, code, args, _ = map(bytes, unwrap(parcel))
-        order = {**order, "args": json.loads(args or b"[]")}
+        order = {**order, "args": parse(bytes(args) or b"[]")}
         run(lambda: self._go(self._last), self._status[1], order, source, code)
 
     def _go(self, steps: Sequence[Step]) -> None:

@@ -11,31 +11,26 @@ this process touches between two forks the kernel has to copy or to set free aga
 The time that a series takes is watched from outside, as that of any guest.
 """
 
+from __future__ import annotations
+
 import gc
 import os
-import signal
-import socket
 import struct
 from array import array
-from collections.abc import Callable
-from typing import NamedTuple, NoReturn
 
-from .nest import Nest, SerialNest, Ward
+from .light import TYPE_CHECKING, signal, socket
 from .program import compile_main, main_names, run_main
 from .traces import Traces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from .nest import Nest, SerialNest, Ward
 
 LINE, STATUS = 3, 4
 REPORT = struct.Struct("<idq")
 SPACE = socket.CMSG_SPACE(3 * 4)
-
-
-class Told(NamedTuple):
-    """How one run ended, and whether there can be another: `kept`, `spent` or `gone`."""
-
-    code: int
-    cpu_seconds: float
-    memory_bytes: int
-    state: bytes
 
 
 class Series:
@@ -72,16 +67,19 @@ class Series:
         (scratch,) = array("i", self._beside[0][2])
         self._traces = Traces(nest, self.ward.pid, scratch, source)
 
-    def told(self, code: int | None) -> Told:
-        """Return what became of a run; `code` is how the whole series ended, if it did."""
+    def told(self, code: int | None) -> tuple[int, float, int, bytes]:
+        """Return how a run ended, what it took, and whether there can be another.
+
+        `code` is how the whole series ended, if it did. It is `kept`, `spent` or `gone`.
+        """
         if code is not None:
             self._alive = False
             spent = self.ward.cpu_seconds - self._cpu_seconds
-            return Told(code, spent, self.ward.memory_bytes, b"gone")
+            return code, spent, self.ward.memory_bytes, b"gone"
         status, cpu_seconds, memory_bytes = REPORT.unpack(self._said)
         self._cpu_seconds += cpu_seconds
         state = b"kept" if self._traces is not None and self._traces.none() else b"spent"
-        return Told(os.waitstatus_to_exitcode(status), cpu_seconds, memory_bytes, state)
+        return os.waitstatus_to_exitcode(status), cpu_seconds, memory_bytes, state
 
     def end(self, nest: Nest) -> None:
         """End it, and all that is left of it."""

@@ -1,10 +1,16 @@
 """What a run could leave behind for the next one of its series, looked at by the keeper."""
 
-import os
-from typing import Any
+from __future__ import annotations
 
-from .nest import SerialNest
+import os
+
+from .light import TYPE_CHECKING
 from .program import MAIN, write_main
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .nest import SerialNest
 
 LINE_SOCKETS = 2
 """Sockets between the keeper and the first process of a series."""

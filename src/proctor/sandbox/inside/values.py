@@ -8,15 +8,23 @@ What is not plain is left to the `other` function of either side (handles, callb
 to arguments). Nothing here ever runs code that came over the border.
 """
 
+from __future__ import annotations
+
 import builtins
 import collections
-from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
-from typing import Any
 
 from .arrays import pack_array, unpack_array
 from .frames import Malformed, TooLarge
+from .light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    Other = Callable[[Any], Any]
+    Unknown = Callable[[str, Any], Any]
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 
@@ -47,8 +55,6 @@ LATE = {
     "datetime": ("date", "datetime", "time", "timedelta"),
 }
 """Types whose modules are loaded when they are needed: few values are of them."""
-
-Other = Callable[[Any], Any]
 
 
 class CannotCross(Exception):
@@ -235,7 +241,6 @@ _LATE_PACKERS: dict[str, Callable[[_Packer, Any, int], Any]] = {
 }
 
 
-Unknown = Callable[[str, Any], Any]
 MUTABLE_TAGS = "dsSBCoDq"
 
 
