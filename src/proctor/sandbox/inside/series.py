@@ -66,6 +66,7 @@ class Series:
         """Look from now on at where it runs, which came with what it said first."""
         (scratch,) = array("i", self._beside[0][2])
         self._traces = Traces(nest, self.ward.pid, scratch, source)
+        self._traces.begin()
 
     def told(self, code: int | None) -> tuple[int, float, int, bytes]:
         """Return how a run ended, what it took, and whether there can be another.

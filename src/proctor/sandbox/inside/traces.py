@@ -20,22 +20,30 @@ class Traces:
     """Those of one program, which runs again and again in one scratch folder."""
 
     def __init__(self, nest: SerialNest, first: int, scratch: int, source: memoryview) -> None:
-        """Take the first process, the folder and the program's text as they are before all runs."""
+        """Take the first process, a descriptor of the folder, and the program's text."""
         self._nest = nest
         self._first = first
         self._scratch = scratch
         self._source = bytearray(source)
-        self._files = self._look()
-        self._inherited = nest.inherited(first)
+
+    def begin(self) -> None:
+        """See how all is before any run."""
+        self._files = self._look_at_files()
+        self._times = self._look_at_times()
+        self._inherited = self._nest.inherited(self._first)
 
     def none(self) -> bool:
         """Say whether a run left none; if so, all is made ready for the next."""
-        return (
-            self._nest.tidy(LINE_SOCKETS)
-            and self._look() == self._files
-            and self._nest.inherited(self._first) == self._inherited
-            and self._renew()
-        )
+        try:
+            return (
+                self._nest.tidy(LINE_SOCKETS)
+                and self._look_at_files() == self._files
+                and self._look_at_times() == self._times
+                and self._nest.inherited(self._first) == self._inherited
+                and self._renew()
+            )
+        except OSError:
+            return False  # main.py is gone, or all of it
 
     def close(self) -> None:
         """Look no more, and keep nothing of the program."""
@@ -48,29 +56,24 @@ class Traces:
         Who writes to a file by way of memory leaves no trace, and leaves more than what is in it:
         the rest of its last page.
         """
-        try:
-            os.remove(MAIN, dir_fd=self._scratch)
-            write_main(self._source, self._scratch)
-        except OSError:
-            return False
-        self._files = self._look()
-        return self._files is not None
+        os.remove(MAIN, dir_fd=self._scratch)
+        write_main(self._source, self._scratch)
+        self._times = self._look_at_times()
+        return True
 
-    def _look(self) -> Any:
-        """Return what changes when anybody changes anything in the folder.
+    def _look_at_files(self) -> Any:
+        """Return which files there are, and how much room they leave.
 
-        A file without a name may still take room, if its descriptor was sent to a socket that
-        nobody can receive from any more.
+        One without a name may still take some, if its descriptor was sent to a socket that nobody
+        can receive from any more.
         """
-        try:
-            room = os.fstatvfs(self._scratch)
-            main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
-            return (
-                *(os.listdir(self._scratch), room.f_bfree, room.f_ffree),
-                *(_changed(os.fstat(self._scratch)), _changed(main)),
-            )
-        except OSError:
-            return None
+        room = os.fstatvfs(self._scratch)
+        return os.listdir(self._scratch), room.f_bfree, room.f_ffree
+
+    def _look_at_times(self) -> Any:
+        """Return what changes when anybody changes anything in the folder, or the program."""
+        main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
+        return _changed(os.fstat(self._scratch)), _changed(main)
 
 
 def _changed(of: os.stat_result) -> tuple[int, ...]:
