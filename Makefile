@@ -84,9 +84,10 @@ LANGUAGES = g++ libboost-dev libssl-dev default-jdk-headless nodejs npm golang-g
             golang-github-stretchr-testify-dev
 
 $(VENV)/.languages: $(VENV)/.dev
-	-@( for one in g++ javac node go rustc; do command -v $$one > /dev/null || exit 1; done ) || { test "$$(id -u)" = 0 && \
+	-@( for one in g++ javac node go rustc; do command -v $$one > /dev/null || exit 1; done; \
+	    test -e /usr/include/boost/any.hpp ) || { test "$$(id -u)" = 0 && \
 	    command -v apt-get > /dev/null && apt-get update -qq && \
-	    timeout 300 apt-get install -y -qq --no-install-recommends $(LANGUAGES) > /dev/null; }
+	    for one in $(LANGUAGES); do timeout 300 apt-get install -y -qq --no-install-recommends $$one > /dev/null; done; }
 	-@command -v tsc > /dev/null || { test "$$(id -u)" = 0 && command -v npm > /dev/null && \
 	    npm install --silent --global typescript @types/node js-md5@0.7.3 > /dev/null; }
 	@touch $(VENV)/.languages
