@@ -28,6 +28,7 @@ SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}
 LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
 LIBC.signal.restype = ctypes.c_long
 _FORK = ctypes.PyDLL(None, use_errno=True).fork
+ANY_CHILD = os.WEXITED | os.WNOHANG | os.WNOWAIT
 Call = tuple[str, Callable[..., int], tuple[object, ...]]
 """What it does, a function of the C library, and its arguments."""
 
@@ -61,6 +62,11 @@ def perform(*calls: Call) -> None:
 def fork() -> int:
     """Fork behind the interpreter's back: it would tell modules that are not there."""
     return check(_FORK(), "fork")
+
+
+def has_children() -> bool:
+    """Say whether a child is left, without the exception that Python would make of a no."""
+    return bool(LIBC.waitid(os.P_ALL, 0, None, ANY_CHILD) == 0)
 
 
 def unshare(flags: int) -> None:

@@ -46,7 +46,8 @@ class Namespaces(SerialNest):
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._init = 0
         self._waits = True  # whether the init only waits
-        self._sockets = _sockets()
+        self._told = _open(SOCKETS)
+        self._most = self._sockets()
         self._shared = shared_bytes
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         # A handler of ours would let a guest signal the init of its namespace, whose memory is
@@ -88,9 +89,30 @@ class Namespaces(SerialNest):
         """Hear no signal of a guest, who cannot look into this process either."""
         self._apart.go()
 
+    def is_left(self) -> bool:
+        """Say whether a guest has left a process to us."""
+        return linux.has_children()
+
     def tidy(self, ours: int = 0) -> bool:
-        """Have sockets freed that no process holds any more; say whether only ours are left."""
-        return _collect(self._sockets + ours)
+        """Have the kernel free sockets of which each waits in another to be received.
+
+        Nobody holds them any more, but they have names that all in the box can read, keep files
+        open that were sent with them, and count for how many descriptors a user may send. The
+        kernel looks for such whenever a socket is closed, soon after. Say whether only ours are
+        left.
+        """
+        most = self._most + ours
+        for _ in range(TRIES):
+            if self._sockets() <= most:
+                return True
+            for end in socket.socketpair():
+                end.close()
+            time.sleep(PAUSE_SECONDS)
+        return self._sockets() <= most
+
+    def _sockets(self) -> int:
+        """Return how many sockets there are in the box, 0 if the kernel does not say."""
+        return 0 if self._told is None else int(os.pread(self._told, 64, 0).split(maxsplit=3)[2])
 
     def inherited(self, first: int) -> Any:
         """Return what others of its user can change about a process, and all guests inherit."""
@@ -151,32 +173,12 @@ class Namespaces(SerialNest):
         """Nothing is left to be removed: mounts go with the last process."""
 
 
-def _sockets() -> int:
-    """Return how many sockets there are in the box, 0 if the kernel does not say."""
+def _open(path: str) -> int | None:
+    """Open what the kernel tells, if it does."""
     try:
-        fd = os.open(SOCKETS, os.O_RDONLY)
+        return os.open(path, os.O_RDONLY)
     except OSError:
-        return 0
-    try:
-        return int(os.read(fd, 64).split(maxsplit=3)[2])
-    finally:
-        os.close(fd)
-
-
-def _collect(most: int) -> bool:
-    """Have the kernel free sockets of which each waits in another to be received.
-
-    Nobody holds them any more, but they have names that all in the box can read, keep files open
-    that were sent with them, and count for how many descriptors a user may send. The kernel looks
-    for such whenever a socket is closed, soon after.
-    """
-    for _ in range(TRIES):
-        if _sockets() <= most:
-            return True
-        for end in socket.socketpair():
-            end.close()
-        time.sleep(PAUSE_SECONDS)
-    return _sockets() <= most
+        return None
 
 
 def _mounting_scratch(size: int) -> linux.Call:

@@ -65,6 +65,10 @@ class SerialNest(Nest):
         """Have that process do nothing but what it is asked by its keeper."""
 
     @abstractmethod
+    def is_left(self) -> bool:
+        """Say whether a guest has left a process to that one."""
+
+    @abstractmethod
     def tidy(self, ours: int) -> bool:
         """Free what no process holds any more; say whether no sockets are left but ours."""
 

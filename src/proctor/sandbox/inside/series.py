@@ -120,7 +120,7 @@ def run_series(
             os.close(LINE)
             os.close(nothing)
             run_main(code, names)
-        ended = _end_of(pid)  # at once: what we write to while it lives is copied for us
+        ended = _end_of(pid, nest)  # at once: what we write to while it lives is copied for us
         _hold(nothing, nothing, nothing)
         line.send(REPORT.pack(*ended))
 
@@ -138,17 +138,15 @@ def _hold(*fds: int) -> None:
         os.dup2(fd, index)
 
 
-def _end_of(pid: int) -> tuple[int, float, int]:
+def _end_of(pid: int, nest: SerialNest) -> tuple[int, float, int]:
     """Wait for a run, end what it left running, and say how it ended and what it all took."""
     _, end, usage = os.wait4(pid, 0)
     cpu_seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
-    try:
-        while True:
-            left, _, usage = os.wait4(-1, os.WNOHANG)
-            if left == 0:
-                os.kill(-1, signal.SIGKILL)
-                _, _, usage = os.wait4(-1, 0)
-            cpu_seconds += usage.ru_utime + usage.ru_stime
-            memory = max(memory, usage.ru_maxrss)
-    except ChildProcessError:
-        return end, cpu_seconds, 1024 * memory
+    while nest.is_left():
+        left, _, usage = os.wait4(-1, os.WNOHANG)
+        if left == 0:
+            os.kill(-1, signal.SIGKILL)
+            _, _, usage = os.wait4(-1, 0)
+        cpu_seconds += usage.ru_utime + usage.ru_stime
+        memory = max(memory, usage.ru_maxrss)
+    return end, cpu_seconds, 1024 * memory
