@@ -272,7 +272,9 @@ class Box:
         if self._group is not None and (killed is not None or self.control.alarmed):
             told = self._group.told()
         elif killed is None:
-            told = self._told_after(answer.header.get("ended"))
+            # nobody has ended where a program is settled
+            ended = 0 if "settled" in answer.header else answer.header.get("ended")
+            told = self._told_after(ended)
         return killed or told
 
     def _told_after(self, code: int | None) -> Ending | None:

@@ -25,7 +25,7 @@ class BoxSeries:
         self._program = program
         self._limits = limits
         self._otherwise = otherwise
-        self._first: int | None = None  # the process from which runs fork
+        self._stands = False  # whether there is a process from which runs fork
         self._walls = 0
         self._never: Execution | None = None  # how it ended without ever having been run
 
@@ -36,7 +36,7 @@ class BoxSeries:
             limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
             heard = self._box.ask(order_for_case(output_bytes), stdin, limits, self._look)
             if heard.answer.header.get("state") != "kept":
-                self._first = None
+                self._stands = False
             execution = run_of_many(heard, limits)
             if not isinstance(execution.ending, SandboxFailed):
                 return execution
@@ -48,7 +48,7 @@ class BoxSeries:
 
     def _settle(self) -> bool:
         """Put up walls if there are none, and say whether there are."""
-        if self._first is not None:
+        if self._stands:
             return True
         if self._walls >= MOST:
             return False
@@ -56,9 +56,8 @@ class BoxSeries:
         order = order_to_settle(self._limits)
         heard = self._box.ask(order, parcel(self._program), self._limits)
         if "settled" in heard.answer.header:
-            with contextlib.suppress(OSError, IndexError):  # it is gone, as the run will say
-                self._first = children(self._box.keeper)[0]
-            return self._first is not None
+            self._stands = True
+            return True
         _, execution = exchanged(heard, self._limits)
         if isinstance(execution.ending, SandboxFailed):
             self._walls = MOST
@@ -68,16 +67,18 @@ class BoxSeries:
 
     def _look(self) -> Load | None:
         """Return what a run uses; the first process counts for memory, as an init does."""
-        if self._first is None:
-            return None
-        first, load = load_of(self._first), load_below(self._first)
+        try:
+            pid = children(self._box.keeper)[0]
+        except (OSError, IndexError):
+            return None  # it is gone, as the run will say
+        first, load = load_of(pid), load_below(pid)
         if first is None or load is None:
             return load
         return load._replace(memory_bytes=load.memory_bytes + first.memory_bytes)
 
     def _leave(self) -> None:
-        if self._first is not None:
-            self._first = None
+        if self._stands:
+            self._stands = False
             with contextlib.suppress(SandboxError):  # the keeper is gone, and all with it
                 self._box.leave()
 

@@ -223,7 +223,7 @@ class Keeper:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
         fds = (0, stdout[1], stderr[1], theirs.fileno(), answers[1])
-        set_up = SetUp(nest, order["limits"], fds)
+        set_up = self._set_up(order, fds)
         ward = Ward(nest, nest.fork_first())
         if ward.pid == 0:
             set_up.settle(nest, parcel)
