@@ -147,9 +147,10 @@ def check_bytes(server: Running, texts: Iterable[bytes]) -> None:
         said = server.say(text, patience=1.0)
         assert not said or said.startswith(b"HTTP/1.1 "), (text, said)
         assert b"HTTP/1.1 50" not in said, (text, said)
-        assert b"Traceback" not in said
+        # damaged programs may fail and say so: that is theirs
+        assert b"Traceback" not in said.replace(b'"stderr":"Traceback', b""), (text, said)
 
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(48) as pool:  # most of them wait until nothing more comes
         for _ in pool.map(check, texts):
             pass
     assert server.client.get("/healthz").status_code == 200
@@ -170,6 +171,7 @@ def test_requests_that_are_damaged(server: Running) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_very_many_requests_that_are_damaged(server: Running) -> None:
     check_bytes(server, map(mutated, range(1000, 21000)))
     check_bytes(server, map(nonsense, range(1000, 11000)))
