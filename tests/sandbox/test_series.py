@@ -475,3 +475,52 @@ def test_a_box_is_empty_when_it_is_given_back(sandbox: Sandbox) -> None:
     runs.close()
     assert sandbox.run(Program(source="print(2)"), QUICK).stdout == b"2\n"
     assert children(runs._box.keeper) == []
+
+
+NAMES = """
+secret = bytes(byte ^ 85 for byte in {secret}).decode()
+for number in range(300):
+    open(f"{{secret}}-{{number}}", "w").close()
+"""
+SCAN = """
+secret = bytes(byte ^ 85 for byte in {secret})
+found = 0
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+    for line in maps:
+        where, rights = line.split()[:2]
+        if rights.startswith("rw"):
+            first, end = (int(side, 16) for side in where.split("-"))
+            memory.seek(first)
+            found += memory.read(end - first).count(secret)
+print(found)
+"""
+
+
+def test_names_of_files_are_not_in_the_memory_of_the_next(sandbox: Sandbox) -> None:
+    secret = [byte ^ 85 for byte in b"name-that-others-must-not-see"]
+    scan = Program(source=SCAN.format(secret=secret))
+    before = int(sandbox.run(scan, QUICK).stdout)
+    runs = runs_of(sandbox, NAMES.format(secret=secret))
+    try:
+        runs.run(b"", 1000)
+        runs.run(b"", 1000)
+    finally:
+        runs.close()
+    assert int(sandbox.run(scan, QUICK).stdout) <= before + 1
+
+
+def test_a_look_at_the_folder_leaves_no_time(sandbox: Sandbox) -> None:
+    look = """
+import os, time
+if input() == "look":
+    time.sleep(0.05)
+    os.listdir(".")
+now = os.stat(".")
+print(now.st_atime_ns > now.st_mtime_ns)
+"""
+    runs = runs_of(sandbox, look)
+    try:
+        said = [runs.run(text, 1000).stdout for text in (b"no", b"look", b"no")]
+        assert said[0] == said[2]
+    finally:
+        runs.close()

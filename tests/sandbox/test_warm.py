@@ -1,6 +1,8 @@
 """What is loaded in a box before its first guest."""
 
+import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from proctor.judge import Judge
 from proctor.program import Program
 from proctor.sandbox import Limits
 from proctor.sandbox.choose import open_sandbox
-from proctor.sandbox.contents import Contents, look_at
+from proctor.sandbox.contents import IMPORTS_HEAVY, Contents, look_at
 from proctor.sandbox.kernel import kernel_box
 from proctor.sandbox.packages import default_packages
 from proctor.sandbox.sessions import run_in
@@ -130,3 +132,28 @@ def test_who_imports_a_heavy_module_unseen_has_it_all_the_same(kernel: Warm) -> 
     source = "typing = __import__('typing')\nprint(typing.get_args(typing.Optional[int]))\n"
     execution = kernel.run(Program(source=source), QUICK)
     assert execution.stdout == b"(<class 'int'>, <class 'NoneType'>)\n"
+
+
+def test_a_hostile_text_costs_the_supervisor_nothing_to_look_through() -> None:
+    text = b"import " + b"a," * 1_000_000 + b"re"
+    tracemalloc.start()
+    try:
+        assert not IMPORTS_HEAVY.search(text)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_box_starts_whatever_its_starter_does_not_hear(kernel: Warm) -> None:
+    code = """
+import signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+from proctor.program import Program
+from proctor.sandbox import Limits
+from proctor.sandbox.choose import open_sandbox
+sandbox = open_sandbox("kernel", sys.executable)
+print(sandbox.run(Program(source="print(6 * 7)"), Limits()).stdout)
+sandbox.close()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "b'42\\n'\n", done.stderr

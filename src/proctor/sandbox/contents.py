@@ -57,10 +57,13 @@ PRELOADED = (
 HEAVY = ("json", "re", "string", "typing")
 """What many candidates import as well, but which all others would have to copy."""
 IMPORTS_HEAVY = re.compile(
-    rb"(?:import|from)\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?:%b)\b"
+    rb"(?:import|from)\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*){0,50}(?:%b)\b"
     % b"|".join(map(str.encode, HEAVY))
 )
-"""Finds out by its text who does; who is overlooked loads it by himself."""
+"""Finds out by its text who does; who is overlooked loads it by himself.
+
+What is not bounded in it takes memory for every repetition in a text that may be hostile.
+"""
 
 SLOW = {
     "numpy": ("numpy",),
@@ -74,7 +77,8 @@ SLOW = {
 """Packages and those modules of theirs that take longer to load than all of a usual test."""
 
 BOOT = """
-import marshal, os, sys, types
+import _signal, marshal, os, sys, types
+_signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # whatever our starter heard
 reading, writing = os.pipe()
 if os.fork() == 0:  # what parsing and compiling leave behind in memory goes with it
     import json
@@ -88,8 +92,11 @@ if os.fork() == 0:  # what parsing and compiling leave behind in memory goes wit
 os.close(writing)
 os.close(int(sys.argv[2]))
 with os.fdopen(reading, "rb") as file:
-    bundle = marshal.load(file)
-os.wait()
+    bundle = file.read()
+status = os.waitstatus_to_exitcode(os.wait()[1])
+if status:
+    sys.exit(f"the parts of a keeper could not be read: {status}")
+bundle = marshal.loads(bundle)
 sys.path += bundle["path"]
 package = sys.modules["inside"] = types.ModuleType("inside")
 package.__path__ = []
@@ -116,7 +123,7 @@ control = int(sys.argv[1])
 name, how = bundle["nest"]
 how["filter_code"] = bytes.fromhex(how["filter_code"])
 nest = getattr(module, name)(**how)
-del bundle, file, reading, writing, code, module, package, name, how, loaded, sys.argv[1:]
+del bundle, file, status, reading, writing, code, module, package, name, how, loaded, sys.argv[1:]
 keep(control, nest)
 """
 

@@ -32,7 +32,7 @@ import sys
 from array import array
 
 from .below import open_below
-from .frames import MAX_TOTAL, dump, parse
+from .frames import MAX_TOTAL, dump, load
 from .gatherer import Feed, Gatherer
 from .light import TYPE_CHECKING, signal, socket
 from .nest import Nest, SerialNest, Ward
@@ -127,7 +127,7 @@ class Keeper:
         """Read the header of an order; most are the same, again and again."""
         order = self._orders.get(header)
         if order is None:
-            order = parse(header)
+            order = load(header)
             if _is_usual(order) and len(self._orders) < MAX_ORDERS:
                 self._orders[header] = order
         return order

@@ -101,6 +101,8 @@ class Namespaces(SerialNest):
         kernel looks for such whenever a socket is closed, soon after. Say whether only ours are
         left.
         """
+        if self._told is None:
+            return False
         most = self._most + ours
         for _ in range(TRIES):
             if self._sockets() <= most:

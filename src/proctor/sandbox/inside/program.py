@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAIN = "main.py"
 SIZES = struct.Struct("<III")
+LONG = 1 << 63
 
 
 def wrap(source: bytes, code: bytes = b"", args: bytes = b"", stdin: bytes = b"") -> bytes:
@@ -100,10 +101,28 @@ def _run_main(code: Any, names: dict[str, Any]) -> int:
 
 def _status(exit_: SystemExit) -> int:
     """Return with which status a program wants to end."""
-    if exit_.code is None or isinstance(exit_.code, int):
-        return (exit_.code or 0) & 255
-    print(exit_.code, file=sys.stderr)  # noqa: T201  as Python does
+    code = exit_.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 255 if abs(code) < LONG else 255
+    _tell(code)
     return 1
+
+
+def _tell(what: object) -> None:
+    """Say something on standard error, even if there is none; nobody hears why that fails."""
+    try:
+        text = f"{what}\n"
+    except BaseException:
+        text = "\n"
+    try:
+        if sys.stderr is None:
+            os.write(2, text.encode("utf-8", "backslashreplace"))
+        else:
+            sys.stderr.write(text)
+    except BaseException:
+        pass
 
 
 def _show(error: BaseException, trace: Any) -> int:
@@ -117,9 +136,9 @@ def _show(error: BaseException, trace: Any) -> int:
         other = error_of_hook
     else:
         return 1
-    print("Error in sys.excepthook:", file=sys.stderr, flush=True)  # noqa: T201
+    _tell("Error in sys.excepthook:")
     sys.__excepthook__(type(other), other.with_traceback(other.__traceback__.tb_next), None)  # type: ignore[union-attr]
-    print("\nOriginal exception was:", file=sys.stderr, flush=True)  # noqa: T201
+    _tell("\nOriginal exception was:")
     sys.__excepthook__(type(error), error, trace)
     return 1
 

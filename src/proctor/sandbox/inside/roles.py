@@ -11,7 +11,7 @@ import resource
 import sys
 from importlib import import_module
 
-from .frames import Script, Wire, parse
+from .frames import Script, Wire, load
 from .light import TYPE_CHECKING, signal
 from .players import Player, perform
 from .program import run_program, unwrap
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .nest import Nest, SerialNest, Step
 
 STDERR, BORDER = 2, 3
-FIRST = 1
-"""The pid of the first process of a namespace."""
 OURS = {getattr(signal, name, None) for name in ("SIGPIPE", "SIGXFSZ")}
 """Signals that Python itself ignores."""
 REHEARSALS = 10
@@ -72,36 +70,41 @@ class SetUp:
 
     def become(self, play: Player | None, order: dict[str, Any], said: memoryview) -> NoReturn:
         """Turn this process into a guest and run its role."""
-        self._go(self._steps)
-        if play is None:
-            self._run(order, said)
-        self._go(self._last)
-        os.close(self._status[1])
-        perform(play, Wire(BORDER))
+        try:
+            self._go(self._steps)
+            if play is None:
+                self._run(order, said)
+            self._go(self._last)
+            os.close(self._status[1])
+            perform(play, Wire(BORDER))
+        finally:
+            os._exit(1)  # none of these may ever go on as if it were the keeper
 
     def converse(self, play: Player | None, order: dict[str, Any], said: memoryview) -> NoReturn:
         """Turn this process into a guest to whom all is said beforehand."""
-        self._go(self._steps)
-        if play is None:
-            self._run(order, said)
-        self._go(self._last)
-        perform(play, Script(said, BORDER))
+        try:
+            self._go(self._steps)
+            if play is None:
+                self._run(order, said)
+            self._go(self._last)
+            perform(play, Script(said, BORDER))
+        finally:
+            os._exit(1)
 
     def settle(self, nest: SerialNest, said: memoryview) -> NoReturn:
         """Turn this process into one from which runs of a program fork."""
-        self._go(self._steps)
-        source, _, args, _ = map(bytes, unwrap(said))
         try:
-            run_series(nest, lambda: self._go(self._last), source, parse(bytes(args) or b"[]"))
+            self._go(self._steps)
+            source, _, args, _ = map(bytes, unwrap(said))
+            run_series(nest, lambda: self._go(self._last), source, load(args or b"[]"))
         finally:
-            if os.getpid() == FIRST:
-                os._exit(1)  # it must never go on as if it were the keeper
+            os._exit(1)
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""
         run = _other(order["role"]) if "how" in order else run_program
         source, code, args, _ = map(bytes, unwrap(parcel))
-        order = {**order, "args": parse(bytes(args) or b"[]")}
+        order = {**order, "args": load(args or b"[]")}
         run(lambda: self._go(self._last), self._status[1], order, source, code)
 
     def _go(self, steps: Sequence[Step]) -> None:

@@ -13,6 +13,7 @@ The time that a series takes is watched from outside, as that of any guest.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import struct
@@ -64,6 +65,8 @@ class Series:
 
     def settled(self, nest: SerialNest, source: memoryview) -> None:
         """Look from now on at where it runs, which came with what it said first."""
+        if not self._beside:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         (scratch,) = array("i", self._beside[0][2])
         self._traces = Traces(nest, self.ward.pid, scratch, source)
         self._traces.begin()

@@ -28,8 +28,8 @@ class Traces:
 
     def begin(self) -> None:
         """See how all is before any run."""
-        self._files = self._look_at_files()
-        self._times = self._look_at_times()
+        self._room = self._look_at_room()
+        self._folder = self._look_at_folder()
         self._inherited = self._nest.inherited(self._first)
 
     def none(self) -> bool:
@@ -37,8 +37,8 @@ class Traces:
         try:
             return (
                 self._nest.tidy(LINE_SOCKETS)
-                and self._look_at_files() == self._files
-                and self._look_at_times() == self._times
+                and self._look_at_room() == self._room
+                and self._look_at_folder() == self._folder
                 and self._nest.inherited(self._first) == self._inherited
                 and self._renew()
             )
@@ -58,22 +58,25 @@ class Traces:
         """
         os.remove(MAIN, dir_fd=self._scratch)
         write_main(self._source, self._scratch)
-        self._times = self._look_at_times()
+        os.utime(self._scratch)  # or the time of the last look at it would stay
+        self._folder = self._look_at_folder()
         return True
 
-    def _look_at_files(self) -> Any:
-        """Return which files there are, and how much room they leave.
+    def _look_at_room(self) -> Any:
+        """Return how much room files leave.
 
-        One without a name may still take some, if its descriptor was sent to a socket that nobody
-        can receive from any more.
+        Every name takes some, and so does a file without one whose descriptor was sent to a socket
+        that nobody can receive from any more. Nobody asks for the names themselves: they would stay
+        in our memory, of which the next guest is a copy.
         """
         room = os.fstatvfs(self._scratch)
-        return os.listdir(self._scratch), room.f_bfree, room.f_ffree
+        return room.f_bfree, room.f_ffree
 
-    def _look_at_times(self) -> Any:
+    def _look_at_folder(self) -> Any:
         """Return what changes when anybody changes anything in the folder, or the program."""
         main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
-        return _changed(os.fstat(self._scratch)), _changed(main)
+        more = len(os.listxattr(self._scratch))
+        return _changed(os.fstat(self._scratch)), _changed(main), more
 
 
 def _changed(of: os.stat_result) -> tuple[int, ...]:
