@@ -40,8 +40,12 @@ from proctor.sandbox.wasm.guest import WasmGuest
 from proctor.sandbox.wasm.module import compiled, environment, library_beside, runner
 from proctor.settings import load_settings
 
-CANDIDATES = ("frames", "arrays", "values", "exceptions", "denylist", "candidate", "players")
+CANDIDATES = (
+    *("light", "frames", "arrays", "values", "exceptions", "denylist", "candidate", "players"),
+)
 """Files of `inside` that candidates need, each behind those that it imports."""
+PROGRAMS = ("light", "program")
+"""Those that whole programs need."""
 FIRST = "wasi"
 VERSION = "import sys; print(sys.version)"
 LIMITS = Limits(memory_bytes=512 * MIB, output_bytes=4 * MIB).with_seconds(60)
@@ -95,7 +99,7 @@ class Wasm:
         code = {name: bytes.fromhex(text) for name, text in lines}
         candidate = [(name, code[name]) for name in CANDIDATES]
         examiner = [*candidate, *((name, code[name]) for name in EXAMINERS)]
-        program = [("program", code["program"])]
+        program = [(name, code[name]) for name in PROGRAMS]
         return self._plain._replace(
             modules={
                 "candidate": candidate,
