@@ -49,9 +49,7 @@ EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 NOTEBOOKS = ("notebook",)
 """Files that live in boxes of notebooks only."""
 
-PRELOADED = (
-    *("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator"),
-)
+PRELOADED = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator")
 """What many candidates import; more would make every fork slower for all of them."""
 
 HEAVY = ("json", "re", "string", "typing")

@@ -57,9 +57,6 @@ class Control:
     def send(self, header: bytes, fds: Sequence[int] = (), blob: bytes = b"") -> None:
         """Send one order whose header is encoded already."""
         try:
-            if len(blob) <= INLINE and not fds:
-                self.connection.sendmsg([header, b"\n", blob])
-                return
             if len(blob) <= INLINE:
                 socket.send_fds(self.connection, [header, b"\n", blob], list(fds))
                 return
