@@ -130,3 +130,22 @@ def test_one_that_is_tried_again_has_the_machine_for_itself():
     for thread in threads:
         thread.join()
     assert together == [1]
+
+
+def test_it_is_known_what_is_being_compiled():
+    builder, begun, go = Builder(), threading.Event(), threading.Event()
+
+    def compile_():
+        begun.set()
+        assert go.wait(10)
+        return Execution(ending=Exited(0))
+
+    assert not builder.is_building("one")
+    thread = threading.Thread(target=builder.build_as, args=("one", CPP, compile_))
+    thread.start()
+    assert begun.wait(10)
+    assert builder.is_building("one")
+    assert not builder.is_building("another")
+    go.set()
+    thread.join()
+    assert not builder.is_building("one")

@@ -66,6 +66,36 @@ def test_every_header_that_is_found_is_included_by_its_own_line(source):
         assert any(f"<{name}>" in line.replace(" ", "") for line in source.splitlines())
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "namespace std { template <> struct hash<int*> {}; }",
+        "template<> struct std::hash<P> { };",
+        "template < > void swap(int &, int &);",
+        "template <class T> struct std::less<T *> {};",
+        "template <class T> class std :: less<T *> {};",
+        "namespace boost {}",
+    ],
+)
+def test_a_text_that_reaches_into_headers(source):
+    assert gcc.reaches_in(f"using namespace std;\n{source}\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "using namespace std;\nint f(int x) { return x; }",
+        "template <typename T> T twice(T x) { return x + x; }",
+        "namespace { int hidden; }",
+        "struct Point { int x; };\nclass Line : public Point {};",
+        "int namespaces; std::string templates;",
+    ],
+)
+def test_a_text_that_keeps_to_itself(source):
+    assert not gcc.reaches_in(source)
+
+
 def test_headers_are_used_only_if_the_compiler_says_so():
     assert gcc.is_used("! prefix.h.gch\n part.cpp\n")
     assert gcc.is_used("! ./prefix.h.gch\n")

@@ -123,6 +123,12 @@ class Builder:
             except Dropped:
                 check()  # else it was who compiled the same and has gone meanwhile
 
+    def is_building(self, key: str) -> bool:
+        """Say whether what is known by a key is being compiled at this moment."""
+        with self._lock:
+            known = self._kept.get(key)
+        return known is not None and not known.done()
+
     def _build_once(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._lock:
             known = self._kept.get(key)

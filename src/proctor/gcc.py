@@ -27,6 +27,9 @@ HEADER = "prefix.h"
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]+)[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
+_REACHES_IN = re.compile(
+    r"(?<!\busing )\bnamespace\s+\w|\btemplate\s*<\s*>|\b(?:struct|class)\s+\w+\s*::"
+)
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +108,13 @@ def header(toolchain: Toolchain) -> list[list[str]]:
     ]
 
 
+def header_ahead(toolchain: Toolchain) -> list[list[str]]:
+    """Return the command lines that also instantiate ahead what headers use, by `ahead.cpp`."""
+    [(command, *rest)] = header(toolchain)
+    plugin = [command, "-O1", "-fPIC", "-shared", "-o", "ahead.so", "ahead.cpp"]
+    return [plugin, [command, "-fplugin=./ahead.so", *rest]]
+
+
 def proof(toolchain: Toolchain) -> list[list[str]]:
     """Return the command line that says on standard error whether compiled headers are used."""
     first, *rest = parts(toolchain).compile
@@ -126,6 +136,15 @@ def prefix(source: str) -> tuple[str, ...]:
         found.append(match[1])
         at = match.end()
     return tuple(found)
+
+
+def reaches_in(source: str) -> bool:
+    """Say whether a text may change what the templates of headers come to.
+
+    One that specializes them or adds to their namespaces could, if they were instantiated already,
+    be refused, or accepted, where a compiler that reads all of it from the start would not.
+    """
+    return _REACHES_IN.search(source) is not None
 
 
 def _would_call(command: str, words: Sequence[str], name: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Headers compiled beforehand: used, no more than asked for, and nobody else's to change."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proctor import gcc
-from proctor.build import Built, Recipe, Refused
+from proctor.build import Built, Recipe, Refused, unpack
 from proctor.errors import SandboxError
 from proctor.sandbox import Execution, Exited, headers
 from proctor.sandbox.headers import WORTH_IT, Headers
@@ -55,6 +56,68 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
     assert isinstance(refused, Refused)
     assert b"map" in refused.execution.stderr
     foreign._headers.close()
+
+
+def compiled(foreign, names, source):
+    """Compile a text with headers, and return the assembler's."""
+    toolchain = foreign.offer("cpp")
+    headers = Headers(foreign._compile)
+    file = headers._make(toolchain, names, known=False)
+    text = "".join(f"#include <{name}>\n" for name in names) + source
+    [first, *_] = gcc.parts(toolchain).steps
+    made = foreign._compile(
+        toolchain,
+        Recipe(files={"part.cpp": text.encode()}, steps=[first], products=("part.s",)),
+        file,
+    )
+    os.close(file)
+    return made
+
+
+LEFT_TO_TEXTS = "std::vector<std::string> f(std::string s) { return {s, std::to_string(1)}; }\n"
+
+
+def test_templates_that_headers_use_are_instantiated_ahead(foreign, monkeypatch):
+    """A text comes to the same code, function by function, in less of the compiler's time."""
+    names = ("string", "vector", "regex")
+    ahead = compiled(foreign, names, LEFT_TO_TEXTS)
+    monkeypatch.setattr(headers, "AHEAD", "#error no plugins here\n")
+    later = compiled(foreign, names, LEFT_TO_TEXTS)
+    assert ahead.ending == later.ending == Exited(0)
+    assert len(functions_of(ahead)) > 20
+    assert functions_of(ahead) == functions_of(later)
+    assert ahead.usage.cpu_seconds < later.usage.cpu_seconds
+
+
+def functions_of(made):
+    """Return the code of each function.
+
+    Compilers number labels as they go, and have two names for most constructors: either will do.
+    """
+    text = re.sub(r"\.L[A-Z]*\d+", ".L", unpack(made.stdout)["part.s"].decode())
+    text = re.sub(r"\b(_ZN\w+[CD])[12](?=[EI])", r"\1", text)
+    found = re.findall(r"^(\w+):\n(.*?)\n\t\.size\t\1,", text, re.MULTILINE | re.DOTALL)
+    return {name: re.findall(r"^\t[a-z].*$", code, re.MULTILINE) for name, code in found}
+
+
+def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(foreign, monkeypatch):
+    monkeypatch.setattr(headers, "AHEAD", "#error no plugins here\n")
+    assert compiled(foreign, ("vector",), "std::vector<int> v;\n").ending == Exited(0)
+
+
+def test_a_shorter_beginning_will_do_until_all_is_compiled(foreign, all_closed):
+    """Never one that is not how the text begins."""
+    toolchain = foreign.offer("cpp")
+    kept = Headers(lambda *_: made(10))
+    for _ in range(WORTH_IT):
+        short = kept.take(toolchain, ("map", "set"))
+    os.close(short)
+    longer = kept.take(toolchain, ("map", "set", "list"))
+    assert os.fstat(longer).st_ino == os.fstat(kept._kept["map", "set"]).st_ino
+    os.close(longer)
+    assert kept.take(toolchain, ("map",)) is None
+    assert kept.take(toolchain, ("set", "map")) is None
+    kept.close()
 
 
 def test_nobody_can_write_to_them():

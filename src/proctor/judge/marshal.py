@@ -12,7 +12,7 @@ Where a count or a value is not there, or something is left over, the reader say
 import re
 from pathlib import Path
 
-from proctor.judge.signature import HEADERS, Parameter, Signature, Type, called_with
+from proctor.judge.signature import ARITIES, HEADERS, Parameter, Signature, Type, called_with
 from proctor.judge.weave import Frame, Words, weave
 
 BORDER = (Path(__file__).parent / "cpp" / "border.h").read_text()
@@ -20,6 +20,8 @@ HOST = (Path(__file__).parent / "cpp" / "host.cpp").read_text()
 EXPORTS = "{ global: _Z13proctor_entry*; local: *; };\n"
 FRACTIONS = frozenset(("float", "double"))
 SEQUENCES = {"vector": "push_back", "deque": "push_back", "list": "push_back", "set": "insert"}
+ALL_HEADERS = "".join(f"#include <{HEADERS.get(name, name)}>\n" for name in sorted(ARITIES))
+"""The same for all parts of ours that have any of these types: compiled once for all of them."""
 COUNT = "unsigned long n = v.size(); proctor->put(&n, 8);"
 EACH = "for (unsigned long n = proctor_count(); n > 0; --n)"
 ROOM = "v.reserve(proctor_room()); "
@@ -70,8 +72,7 @@ def entry(signature: Signature, code: str) -> str:
 
 def caller(signature: Signature) -> str:
     """Return a part that waits for calls and makes them; it depends on the types alone."""
-    names = {HEADERS.get(one.name, one.name) for one in signature.types if one.text != one.name}
-    includes = "".join(f"#include <{name}>\n" for name in sorted(names))
+    includes = ALL_HEADERS if any(one.text != one.name for one in signature.types) else ""
     takes = "".join(
         f"        {one.type.text} a{i}{{}};\n        {_get(one.type)}(a{i});\n"
         for i, one in enumerate(signature.parameters)

@@ -53,6 +53,7 @@ class _Exam(msgspec.Struct, kw_only=True):
     signature: Signature | None
     way: Way
     headers: tuple[str, ...] = ()
+    begun: bool = False
     settled: bool = False
     """Whether the reference has shown that the way is right."""
     settling: threading.Lock = msgspec.field(default_factory=threading.Lock)
@@ -123,8 +124,11 @@ class PartsJudge:
 
     def _in_parts(self, exam: _Exam, program: Program) -> Found:
         workshop = self._workshop(exam)
-        parts = workshop.parts()
+        if not exam.begun:  # else another is making the parts meanwhile
+            exam.begun = True
+            workshop.parts()
         made = workshop.candidate(program)
+        parts = workshop.parts()
         execution: Execution | None = None
         end: Gone | None
         for whole in (False, True):
@@ -181,14 +185,21 @@ class _Workshop:
     def parts(self) -> dict[str, bytes]:
         """Return all but the candidate: UnfitError if the tests do not compile without one."""
         exam, apart = self.exam, self.exam.way == "apart"
-        parts = {"host": self._host()}
+        text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
+        wanted: dict[str, tuple[Recipe, type[Exception]]]
+        wanted = {"tests.so": (self._part(text or "", STARTS, exam.headers), UnfitError)}
         if apart:
             call = marshal.caller(self._signature)
-            caller = self._make(call, STARTS, gcc.prefix(call))
-            parts["caller.so"] = _built(caller, SandboxError)
-        text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
-        parts["tests.so"] = _built(self._make(text or "", STARTS, exam.headers), UnfitError)
+            wanted["caller.so"] = (self._part(call, STARTS, gcc.prefix(call)), SandboxError)
+        parts = {"host": self._host()}
+        # What another is making comes last: two who begin a task together share its parts.
+        for name in sorted(wanted, key=lambda name: self._is_being_made(wanted[name][0])):
+            recipe, error = wanted[name]
+            parts[name] = _built(self.foreign.make(self.toolchain, recipe, keep=True), error)
         return parts
+
+    def _is_being_made(self, recipe: Recipe) -> bool:
+        return self.foreign.is_making(self.toolchain, recipe)
 
     def candidate(self, program: Program, *, whole: bool = False) -> Outcome:
         """Make a candidate; `whole` with all libraries, so that nothing may be missing."""
@@ -224,15 +235,11 @@ class _Workshop:
         )
         return _built(made, SandboxError, "host")
 
-    def _make(self, text: str, exports: str, headers: tuple[str, ...]) -> Outcome:
-        recipe = self._part(text, exports, headers)
-        return self.foreign.make(self.toolchain, recipe, keep=True)
-
     def _part(
         self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
     ) -> Recipe:
         """Return how a shared object is made of a text."""
-        begun = gcc.prefix(text)[: len(headers)] == headers
+        begun = gcc.prefix(text)[: len(headers)] == headers and not gcc.reaches_in(text)
         return Recipe(
             files={
                 "part.cpp": text.encode("utf-8", "surrogatepass"),

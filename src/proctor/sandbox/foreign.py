@@ -174,6 +174,10 @@ class Foreign:
 
         return self._builder.build_as(key, toolchain, compile_)
 
+    def is_making(self, toolchain: Toolchain, recipe: Recipe) -> bool:
+        """Say whether somebody follows a recipe at this moment."""
+        return self._builder.is_building(recipe.digest(toolchain))
+
     def knows(self, fact: str) -> bool:
         """Say whether something was noted, by any process of this user with these compilers."""
         return self._cache.get(fact) is not None

@@ -1,9 +1,10 @@
 """Headers compiled beforehand: by us, in the sandbox, and exactly those that a text begins with.
 
-More than a text includes would make programs compile that lack an include. What was compiled lies
-in a file of memory that nobody can write to any more, and is shown to compilers by its descriptor:
-it goes when this process does, however that ends. It is used only if the compiler itself has said
-that it uses it: one that silently does not is the usual case of a mistake.
+More than a text includes would make programs compile that lack an include. Where the compiler takes
+a plugin, what headers instantiate is instantiated there and then, not by every text. What was
+compiled lies in a file of memory that nobody can write to any more, and is shown to compilers by
+its descriptor: it goes when this process does, however that ends. It is used only if the compiler
+itself has said that it uses it: one that silently does not is the usual case of a mistake.
 """
 
 import os
@@ -11,6 +12,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 
 if sys.platform != "win32":  # where no program of another language is run
     import fcntl
@@ -26,6 +28,7 @@ WORTH_IT = 3
 """So often headers have to be asked for: compiling them takes longer than a text with them."""
 KEPT_BYTES = 512 * MIB
 REMEMBERED = 1000
+AHEAD = (Path(__file__).parent / "ahead.cpp").read_text(encoding="utf-8")
 
 Compile = Callable[[Toolchain, Recipe, int | None], Execution]
 
@@ -45,7 +48,10 @@ class Headers:
         self._lock = threading.Lock()
 
     def take(self, toolchain: Toolchain, names: tuple[str, ...]) -> int | None:
-        """Return a descriptor, the caller's own, of compiled headers; None if there are none."""
+        """Return a descriptor, the caller's own, of compiled headers; None if there are none.
+
+        Until they are compiled, those of them will do that come first.
+        """
         with self._lock:
             if names in self._kept:
                 self._kept.move_to_end(names)
@@ -54,12 +60,12 @@ class Headers:
             if len(self._asked) > REMEMBERED:
                 self._asked.popitem(last=False)
             asked = self._asked.get(names)
-        if asked not in (1, WORTH_IT):
-            return None  # not yet, being compiled by another, or never
-        file = self._make(toolchain, names, known=asked != WORTH_IT)
-        if file is None:
-            return None
+        file = None
+        if asked in (1, WORTH_IT):  # else not yet, being compiled by another, or never
+            file = self._make(toolchain, names, known=asked != WORTH_IT)
         with self._lock:
+            if file is None:
+                return self._first_of(names)
             if names in self._kept:  # another found them in the cache meanwhile
                 os.close(file)
             else:
@@ -74,26 +80,41 @@ class Headers:
                 os.close(self._kept.popitem()[1])
 
     def _make(self, toolchain: Toolchain, names: tuple[str, ...], *, known: bool) -> int | None:
-        """Compile headers and have the compiler prove that it uses them; None if it does not.
+        """Compile headers in the best way that works here; None if there is none.
 
-        `known`: only if somebody compiled them before.
+        `known`: only if somebody compiled them before, in the best way that there is.
         """
         text = "".join(f"#include <{name}>\n" for name in names)
-        recipe = Recipe(
-            files={gcc.HEADER: text.encode()},
-            steps=gcc.header(toolchain),
-            products=(f"{gcc.HEADER}.gch",),
-        )
+        ahead = {gcc.HEADER: f"{text}#pragma proctor ahead\n", "ahead.cpp": AHEAD}
+        ways = (ahead, gcc.header_ahead(toolchain)), ({gcc.HEADER: text}, gcc.header(toolchain))
+        for files, steps in ways[:1] if known else ways:
+            recipe = Recipe(
+                files={name: content.encode() for name, content in files.items()},
+                steps=steps,
+                products=(f"{gcc.HEADER}.gch",),
+            )
+            packed = self._compiled(toolchain, recipe, known=known)
+            if packed is not None:
+                file = self._proved(toolchain, unpack(packed)[f"{gcc.HEADER}.gch"])
+                if file is not None:
+                    return file
+        return None
+
+    def _compiled(self, toolchain: Toolchain, recipe: Recipe, *, known: bool) -> bytes | None:
+        """Return compiled headers, packed; None if they do not compile or are not `known`."""
         key = recipe.digest(toolchain)
         packed = None if self._cache is None else self._cache.get(key)
-        if packed is None:
-            made = None if known else self._compile(toolchain, recipe, None)
-            if made is None or made.ending != Exited(0):
-                return None
-            packed = made.stdout
-            if self._cache is not None:
-                self._cache.put(key, packed)
-        file = _sealed(unpack(packed)[f"{gcc.HEADER}.gch"])
+        if packed is None and not known:
+            made = self._compile(toolchain, recipe, None)
+            if made.ending == Exited(0):
+                packed = made.stdout
+                if self._cache is not None:
+                    self._cache.put(key, packed)
+        return packed
+
+    def _proved(self, toolchain: Toolchain, content: bytes) -> int | None:
+        """Have the compiler prove that it uses compiled headers; None if it does not."""
+        file = _sealed(content)
         proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain), products=())
         try:
             proved = self._compile(toolchain, proof, file)
@@ -103,6 +124,13 @@ class Headers:
         if proved.ending == Exited(0) and gcc.is_used(proved.stderr.decode("utf-8", "replace")):
             return file
         os.close(file)
+        return None
+
+    def _first_of(self, names: tuple[str, ...]) -> int | None:
+        """Return a descriptor of the longest beginning that is compiled, if there is one."""
+        for end in range(len(names), 0, -1):
+            if names[:end] in self._kept:
+                return os.dup(self._kept[names[:end]])
         return None
 
     def _shrink(self) -> None:
