@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from proctor.build import KEPT_DIAGNOSTICS, Builder, Built, Refused, bucket_of
+from proctor.build import ENTRY_BYTES, KEPT_DIAGNOSTICS, Builder, Built, Refused, bucket_of
 from proctor.languages import TABLE
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, OutOfMemory, OutputTooLong, Signalled, TimedOut
@@ -87,7 +87,7 @@ def test_a_crashing_compiler_is_tried_again_and_crashed_by_its_program_if_alone(
 
 
 def test_what_is_kept_is_bounded():
-    builder = Builder(kept_bytes=250)
+    builder = Builder(kept_bytes=2 * (ENTRY_BYTES + 100) + 50)
     asked = []
 
     def compile_():
@@ -97,6 +97,7 @@ def test_what_is_kept_is_bounded():
     for name in ("a", "b", "c", "c", "a"):
         builder.build(program(name), CPP, compile_)
     assert len(asked) == 4, "a was dropped when c came"
+    assert builder._bytes == 2 * (ENTRY_BYTES + 100)
 
 
 def test_one_that_is_tried_again_has_the_machine_for_itself():

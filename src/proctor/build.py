@@ -37,6 +37,8 @@ LIMITS = Limits(
 """What a compiler may use; no usual program comes near it."""
 KEPT_BYTES = 256 * MIB
 """How much of what compilers left is kept for programs that are the same."""
+ENTRY_BYTES = 1024
+"""What each of them takes besides."""
 KEPT_DIAGNOSTICS = MIB
 """How much is kept of what a compiler says; receipts keep less."""
 AT_ONCE = max(os.cpu_count() or 1, 1)
@@ -101,7 +103,10 @@ class Builder:
         self._at_once = at_once
         self._seats = threading.Semaphore(at_once)
         self._clearing = threading.Lock()
-        self._kept: OrderedDict[str, Future[Outcome]] = OrderedDict()
+        self._making: dict[str, Future[Outcome]] = {}
+        self._kept: OrderedDict[str, Outcome] = OrderedDict()
+        self._bytes = 0
+        """What is kept comes to."""
         self._kept_bytes = kept_bytes
         self._lock = threading.Lock()
 
@@ -126,28 +131,26 @@ class Builder:
     def is_building(self, key: str) -> bool:
         """Say whether what is known by a key is being compiled at this moment."""
         with self._lock:
-            known = self._kept.get(key)
-        return known is not None and not known.done()
+            return key in self._making
 
     def _build_once(self, key: str, toolchain: Toolchain, compile_: Compile) -> Outcome:
         with self._lock:
-            known = self._kept.get(key)
-            if known is None:
-                mine = self._kept[key] = Future()
-            else:
+            if key in self._kept:
                 self._kept.move_to_end(key)
-        if known is not None:
-            return known.result()
+                return self._kept[key]
+            other = self._making.get(key)
+            if other is None:
+                mine = self._making[key] = Future()
+        if other is not None:
+            return other.result()
         try:
             outcome = self._build(toolchain, compile_)
         except BaseException as error:
-            self._forget(key)
+            self._done(key, None)
             mine.set_exception(error)
             raise
-        if isinstance(outcome, Refused) and bucket_of(outcome.execution) is not Bucket.COMPILE:
-            self._forget(key)  # it may go better next time
+        self._done(key, outcome)
         mine.set_result(outcome)
-        self._shrink()
         return outcome
 
     def _build(self, toolchain: Toolchain, compile_: Compile) -> Outcome:
@@ -173,19 +176,16 @@ class Builder:
             finally:
                 self._seats.release(taken)
 
-    def _forget(self, key: str) -> None:
+    def _done(self, key: str, outcome: Outcome | None) -> None:
+        """Keep what came of a key, and drop what was not asked for for longest if it is much."""
         with self._lock:
-            self._kept.pop(key, None)
-
-    def _shrink(self) -> None:
-        """Drop what was not asked for for longest, until the rest is little enough."""
-        with self._lock:
-            size = sum(map(_size, self._kept.values()))
-            for key in list(self._kept):
-                if size <= self._kept_bytes:
-                    break
-                if self._kept[key].done():
-                    size -= _size(self._kept.pop(key))
+            del self._making[key]
+            if outcome is None or not _is_final(outcome):
+                return  # it may go better next time
+            self._kept[key] = outcome
+            self._bytes += _size(outcome)
+            while self._bytes > self._kept_bytes and len(self._kept) > 1:
+                self._bytes -= _size(self._kept.popitem(last=False)[1])
 
 
 def digest(program: Program, toolchain: Toolchain) -> str:
@@ -238,8 +238,10 @@ def _starved(outcome: Outcome) -> bool:
     return isinstance(outcome, Refused) and bucket_of(outcome.execution) is Bucket.COMPILE_RESOURCE
 
 
-def _size(future: Future[Outcome]) -> int:
-    if not future.done() or future.exception() is not None:
-        return 0
-    outcome = future.result()
-    return len(outcome.files) if isinstance(outcome, Built) else len(outcome.execution.stderr)
+def _is_final(outcome: Outcome) -> bool:
+    return isinstance(outcome, Built) or bucket_of(outcome.execution) is Bucket.COMPILE
+
+
+def _size(outcome: Outcome) -> int:
+    kept = outcome.files if isinstance(outcome, Built) else outcome.execution.stderr
+    return ENTRY_BYTES + len(kept)

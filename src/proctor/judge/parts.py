@@ -54,6 +54,8 @@ class _Exam(msgspec.Struct, kw_only=True):
     way: Way
     headers: tuple[str, ...] = ()
     begun: bool = False
+    recipes: dict[str, Recipe] = {}
+    """How its parts are made; they depend on the task alone."""
     settled: bool = False
     """Whether the reference has shown that the way is right."""
     settling: threading.Lock = msgspec.field(default_factory=threading.Lock)
@@ -184,19 +186,22 @@ class _Workshop:
 
     def parts(self) -> dict[str, bytes]:
         """Return all but the candidate: UnfitError if the tests do not compile without one."""
-        exam, apart = self.exam, self.exam.way == "apart"
-        text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
-        wanted: dict[str, tuple[Recipe, type[Exception]]]
-        wanted = {"tests.so": (self._part(text or "", STARTS, exam.headers), UnfitError)}
-        if apart:
-            call = marshal.caller(self._signature)
-            wanted["caller.so"] = (self._part(call, STARTS, gcc.prefix(call)), SandboxError)
+        recipes = self.exam.recipes = self.exam.recipes or self._recipes()
         parts = {"host": self._host()}
         # What another is making comes last: two who begin a task together share its parts.
-        for name in sorted(wanted, key=lambda name: self._is_being_made(wanted[name][0])):
-            recipe, error = wanted[name]
-            parts[name] = _built(self.foreign.make(self.toolchain, recipe, keep=True), error)
+        for name in sorted(recipes, key=lambda one: self._is_being_made(recipes[one])):
+            made = self.foreign.make(self.toolchain, recipes[name], keep=True)
+            parts[name] = _built(made, UnfitError if name == "tests.so" else SandboxError)
         return parts
+
+    def _recipes(self) -> dict[str, Recipe]:
+        exam, apart = self.exam, self.exam.way == "apart"
+        text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
+        recipes = {"tests.so": self._part(text or "", STARTS, exam.headers)}
+        if apart:
+            call = marshal.caller(self._signature)
+            recipes["caller.so"] = self._part(call, STARTS, gcc.prefix(call))
+        return recipes
 
     def _is_being_made(self, recipe: Recipe) -> bool:
         return self.foreign.is_making(self.toolchain, recipe)
