@@ -51,9 +51,9 @@ def with_headers(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     return [[first, "-include", HEADER, *rest], *others]
 
 
-def flags(toolchain: Toolchain) -> list[str]:
+def flags(toolchain: Toolchain, *, tests: bool = True) -> list[str]:
     """Return what is said to the compiler of what programs mean, not of where they go."""
-    return [word for word in toolchain.compiler(tests=True) if re.match(r"-(?:std=|O|f)", word)]
+    return [word for word in toolchain.compiler(tests=tests) if re.match(r"-(?:std=|O|f)", word)]
 
 
 @lru_cache(maxsize=8)
@@ -73,9 +73,14 @@ def parts_of(command: str, words: tuple[str, ...]) -> Parts:
     return Parts(compile=found["cc1plus"], assemble=found["as"], link=link)
 
 
+def shared(toolchain: Toolchain) -> tuple[str, ...]:
+    """Return what is said to the compiler of shared objects."""
+    return (*flags(toolchain), *SHARED)
+
+
 def parts(toolchain: Toolchain) -> Parts:
     """Return what makes shared objects of C++ on this host."""
-    return parts_of(toolchain.commands["g++"], (*flags(toolchain), *SHARED))
+    return parts_of(toolchain.commands["g++"], shared(toolchain))
 
 
 def whole(toolchain: Toolchain) -> list[list[str]]:
@@ -97,27 +102,22 @@ def program(toolchain: Toolchain) -> list[list[str]]:
     return [[command, *flags(toolchain), "-o", "host", "host.cpp", *libraries, "-ldl"]]
 
 
-def header(toolchain: Toolchain) -> list[list[str]]:
-    """Return the command line that compiles headers beforehand."""
+def header(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
+    """Return the command line that compiles headers beforehand, for texts compiled with `words`."""
     command = toolchain.commands["g++"]
-    return [
-        [
-            *(command, *flags(toolchain), *SHARED, "-x", "c++-header"),
-            *("-o", f"{HEADER}.gch", HEADER),
-        ]
-    ]
+    return [[command, *words, "-x", "c++-header", "-o", f"{HEADER}.gch", HEADER]]
 
 
-def header_ahead(toolchain: Toolchain) -> list[list[str]]:
+def header_ahead(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
     """Return the command lines that also instantiate ahead what headers use, by `ahead.cpp`."""
-    [(command, *rest)] = header(toolchain)
+    [(command, *rest)] = header(toolchain, words)
     plugin = [command, "-O1", "-fPIC", "-shared", "-o", "ahead.so", "ahead.cpp"]
     return [plugin, [command, "-fplugin=./ahead.so", *rest]]
 
 
-def proof(toolchain: Toolchain) -> list[list[str]]:
+def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
     """Return the command line that says on standard error whether compiled headers are used."""
-    first, *rest = parts(toolchain).compile
+    first, *rest = parts_of(toolchain.commands["g++"], tuple(words)).compile
     return [[first, "-H", "-Winvalid-pch", *rest]]
 
 

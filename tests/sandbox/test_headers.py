@@ -13,8 +13,10 @@ import pytest
 from proctor import gcc
 from proctor.build import Built, Recipe, Refused, unpack
 from proctor.errors import SandboxError
-from proctor.sandbox import Execution, Exited, headers
-from proctor.sandbox.headers import WORTH_IT, Headers
+from proctor.program import Program
+from proctor.sandbox import Execution, Exited, Limits, headers
+from proctor.sandbox import foreign as foreign_boxes
+from proctor.sandbox.headers import WORTH_IT, WORTH_IT_FOR_PROGRAMS, Headers, Wanted
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def compiled(foreign, names, source):
     """Compile a text with headers, and return the assembler's."""
     toolchain = foreign.offer("cpp")
     headers = Headers(foreign._compile)
-    file = headers._make(toolchain, names, known=False)
+    file = headers._make(toolchain, Wanted(names, gcc.shared(toolchain)), known=False)
     text = "".join(f"#include <{name}>\n" for name in names) + source
     [first, *_] = gcc.parts(toolchain).steps
     made = foreign._compile(
@@ -110,14 +112,79 @@ def test_a_shorter_beginning_will_do_until_all_is_compiled(foreign, all_closed):
     toolchain = foreign.offer("cpp")
     kept = Headers(lambda *_: made(10))
     for _ in range(WORTH_IT):
-        short = kept.take(toolchain, ("map", "set"))
+        short = kept.take(toolchain, Wanted(("map", "set"), ()))
     os.close(short)
-    longer = kept.take(toolchain, ("map", "set", "list"))
-    assert os.fstat(longer).st_ino == os.fstat(kept._kept["map", "set"]).st_ino
+    longer = kept.take(toolchain, Wanted(("map", "set", "list"), ()))
+    assert os.fstat(longer).st_ino == os.fstat(kept._kept[Wanted(("map", "set"), ())]).st_ino
     os.close(longer)
-    assert kept.take(toolchain, ("map",)) is None
-    assert kept.take(toolchain, ("set", "map")) is None
+    assert kept.take(toolchain, Wanted(("map",), ())) is None
+    assert kept.take(toolchain, Wanted(("set", "map"), ())) is None
     kept.close()
+
+
+PROGRAM = """#include <algorithm>
+#include <iostream>
+#include <vector>
+int main() {
+    int n;
+    std::vector<int> all;
+    while (std::cin >> n) all.push_back(n);
+    std::sort(all.begin(), all.end());
+    for (int one : all) std::cout << one << ' ';
+}
+"""
+
+
+@pytest.fixture
+def watched(foreign, monkeypatch):
+    """Have no headers compiled yet; tell which programs were compiled with some."""
+    monkeypatch.setattr(foreign, "_headers", Headers(foreign._compile))
+    seen = []
+    original = foreign_boxes._compile_in
+
+    def compile_in(*given, **more):
+        seen.append(more.get("headers") is not None)
+        return original(*given, **more)
+
+    monkeypatch.setattr(foreign_boxes, "_compile_in", compile_in)
+    yield seen
+    foreign._headers.close()
+
+
+def run(foreign, source, given=b"3 1 2"):
+    program = Program(source=source, language="cpp")
+    return foreign.repeat(program, Limits()).run(given)
+
+
+def test_whole_programs_have_them_too(foreign, watched):
+    for n in range(WORTH_IT_FOR_PROGRAMS + 1):
+        execution = run(foreign, f"{PROGRAM}// {n}\n")
+        assert (execution.ending, execution.stdout) == (Exited(0), b"1 2 3 ")
+    assert watched == [False] * (WORTH_IT_FOR_PROGRAMS - 1) + [True] * 2
+
+
+def test_a_program_that_is_refused_with_them_is_read_from_the_start(foreign, watched):
+    """What is said of it is what a compiler says who knows nothing of them."""
+    for n in range(WORTH_IT_FOR_PROGRAMS):
+        run(foreign, f"{PROGRAM}// before one that is refused: {n}\n")
+    watched.clear()
+    execution = run(foreign, f"{PROGRAM}std::map<int, int> lacking;\n")
+    assert watched == [True, False]
+    assert execution.ending == Exited(1)
+    assert b"main.cpp:11" in execution.stderr
+    assert gcc.HEADER.encode() not in execution.stderr
+
+
+def test_a_program_that_specializes_templates_is_read_from_the_start(foreign, watched):
+    special = PROGRAM.replace(
+        "int main()",
+        "struct P { int x; };\n"
+        "namespace std { template <> struct less<P> "
+        "{ bool operator()(P a, P b) const { return a.x > b.x; } }; }\nint main()",
+    )
+    for n in range(WORTH_IT_FOR_PROGRAMS + 1):
+        assert run(foreign, f"{special}// {n}\n").stdout == b"1 2 3 "
+    assert not any(watched)
 
 
 def test_nobody_can_write_to_them():
@@ -145,7 +212,7 @@ def made(size):
 def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed):
     toolchain = foreign.offer("cpp")
     kept = Headers(lambda *_: made(10))
-    first = [kept.take(toolchain, ("map",)) for _ in range(WORTH_IT)]
+    first = [kept.take(toolchain, Wanted(("map",), ())) for _ in range(WORTH_IT)]
     assert first[:-1] == [None] * (WORTH_IT - 1)
     assert os.fstat(first[-1]).st_size == 10
     os.close(first[-1])
@@ -162,7 +229,9 @@ def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed
 def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):
     toolchain = foreign.offer("cpp")
     kept = Headers(lambda *_: answer)
-    assert [kept.take(toolchain, ("map",)) for _ in range(3 * WORTH_IT)] == [None] * 3 * WORTH_IT
+    assert [kept.take(toolchain, Wanted(("map",), ())) for _ in range(3 * WORTH_IT)] == [
+        None
+    ] * 3 * WORTH_IT
 
 
 def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
@@ -170,9 +239,9 @@ def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
     kept = Headers(lambda *_: made(100), kept_bytes=250)
     for name in ("map", "set", "list"):
         for _ in range(WORTH_IT):
-            file = kept.take(toolchain, (name,))
+            file = kept.take(toolchain, Wanted((name,), ()))
         os.close(file)
-    assert list(kept._kept) == [("set",), ("list",)]
+    assert [wanted.names for wanted in kept._kept] == [("set",), ("list",)]
     kept.close()
 
 

@@ -29,7 +29,7 @@ from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.headers import Headers
+from proctor.sandbox.headers import WORTH_IT_FOR_PROGRAMS, Headers, Wanted, show
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
@@ -145,13 +145,30 @@ class Foreign:
         def compile_() -> Execution:
             check()
             pool = self._pool(toolchain, loopback=limits.loopback)
+            headers = self._headers_of(program, toolchain, limits)
             box = pool.take()
             try:
-                return _compile_in(box, toolchain, program, limits)
+                done = _compile_in(box, toolchain, program, limits, headers=headers)
+                if headers is not None and isinstance(done.ending, Exited) and done.ending.code:
+                    # Who refuses a program has read all of it.
+                    done = _compile_in(box, toolchain, program, limits)
+                return done
             finally:
                 pool.give_back(box)
+                if headers is not None:
+                    os.close(headers)
 
         return self._builder.build(program, toolchain, compile_, limits)
+
+    def _headers_of(self, program: Program, toolchain: Toolchain, limits: Limits) -> int | None:
+        """Return compiled headers that a C++ program begins with, if there are any."""
+        if toolchain.language.name != "cpp" or limits.memory_bytes < LIMITS.memory_bytes:
+            return None
+        names = gcc.prefix(program.source)
+        if not names or gcc.reaches_in(program.source):
+            return None
+        words = tuple(gcc.flags(toolchain, tests=program.tests))
+        return self._headers.take(toolchain, Wanted(names, words, WORTH_IT_FOR_PROGRAMS))
 
     def make(self, toolchain: Toolchain, recipe: Recipe, *, keep: bool = False) -> Outcome:
         """Follow a recipe, or find what came of it before; `keep` it for other processes, too."""
@@ -162,7 +179,10 @@ class Foreign:
             made = self._cache.get(key) if keep else None
             if made is not None:
                 return Execution(ending=Exited(0), stdout=made)
-            headers = self._headers.take(toolchain, recipe.headers) if recipe.headers else None
+            headers = None
+            if recipe.headers:
+                wanted = Wanted(recipe.headers, gcc.shared(toolchain))
+                headers = self._headers.take(toolchain, wanted)
             try:
                 done = self._compile(toolchain, recipe, headers)
             finally:
@@ -192,11 +212,7 @@ class Foreign:
         how = _how(toolchain, nothing, (), COMPILING)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
-        beside: Sequence[int] = ()
-        if headers is not None:
-            how["beside"] = f"{gcc.HEADER}.gch"
-            how["steps"] = gcc.with_headers(recipe.steps)
-            beside = (headers,)
+        beside = show(how, headers)
         pool = self._pool(toolchain, loopback=False)
         box = pool.take()
         try:
@@ -310,13 +326,16 @@ def _compile_in(
     toolchain: Toolchain,
     program: Program,
     limits: Limits,
+    *,
     products: Sequence[str] | None = None,
+    headers: int | None = None,
 ) -> Execution:
     how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
     how["products"] = how["products"] if products is None else list(products)
     how["steps"] = [how["argv"]]
     how["limits"]["address_bytes"] = None  # its end would say nothing about memory
-    return _done(box.start("build", limits, program=program, how=how))
+    beside = show(how, headers)
+    return _done(box.start("build", limits, program=program, how=how, beside=beside))
 
 
 def _run_in(

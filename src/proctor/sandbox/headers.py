@@ -11,8 +11,9 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 if sys.platform != "win32":  # where no program of another language is run
     import fcntl
@@ -26,11 +27,21 @@ from proctor.toolchain import Toolchain
 
 WORTH_IT = 3
 """So often headers have to be asked for: compiling them takes longer than a text with them."""
+WORTH_IT_FOR_PROGRAMS = 6
+"""Of programs nobody knows whether more will come; of the samples of a task many do."""
 KEPT_BYTES = 512 * MIB
 REMEMBERED = 1000
 AHEAD = (Path(__file__).parent / "ahead.cpp").read_text(encoding="utf-8")
 
 Compile = Callable[[Toolchain, Recipe, int | None], Execution]
+
+
+class Wanted(NamedTuple):
+    """Headers in their order, and what the texts that begin with them are compiled with."""
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    worth_it: int = WORTH_IT
 
 
 class Headers:
@@ -42,36 +53,36 @@ class Headers:
         self._compile = compile_
         self._cache = cache
         self._kept_bytes = kept_bytes
-        self._asked: OrderedDict[tuple[str, ...], int] = OrderedDict()
-        self._kept: OrderedDict[tuple[str, ...], int] = OrderedDict()
+        self._asked: OrderedDict[Wanted, int] = OrderedDict()
+        self._kept: OrderedDict[Wanted, int] = OrderedDict()
         """Headers → the file that holds them compiled."""
         self._lock = threading.Lock()
 
-    def take(self, toolchain: Toolchain, names: tuple[str, ...]) -> int | None:
+    def take(self, toolchain: Toolchain, wanted: Wanted) -> int | None:
         """Return a descriptor, the caller's own, of compiled headers; None if there are none.
 
         Until they are compiled, those of them will do that come first.
         """
         with self._lock:
-            if names in self._kept:
-                self._kept.move_to_end(names)
-                return os.dup(self._kept[names])
-            self._asked[names] = self._asked.get(names, 0) + 1
+            if wanted in self._kept:
+                self._kept.move_to_end(wanted)
+                return os.dup(self._kept[wanted])
+            self._asked[wanted] = self._asked.get(wanted, 0) + 1
             if len(self._asked) > REMEMBERED:
                 self._asked.popitem(last=False)
-            asked = self._asked.get(names)
+            asked = self._asked.get(wanted)
         file = None
-        if asked in (1, WORTH_IT):  # else not yet, being compiled by another, or never
-            file = self._make(toolchain, names, known=asked != WORTH_IT)
+        if asked in (1, wanted.worth_it):  # else not yet, being compiled by another, or never
+            file = self._make(toolchain, wanted, known=asked != wanted.worth_it)
         with self._lock:
             if file is None:
-                return self._first_of(names)
-            if names in self._kept:  # another found them in the cache meanwhile
+                return self._first_of(wanted)
+            if wanted in self._kept:  # another found them in the cache meanwhile
                 os.close(file)
             else:
-                self._kept[names] = file
+                self._kept[wanted] = file
                 self._shrink()
-            return os.dup(self._kept[names])
+            return os.dup(self._kept[wanted])
 
     def close(self) -> None:
         """Let go of all."""
@@ -79,14 +90,17 @@ class Headers:
             while self._kept:
                 os.close(self._kept.popitem()[1])
 
-    def _make(self, toolchain: Toolchain, names: tuple[str, ...], *, known: bool) -> int | None:
+    def _make(self, toolchain: Toolchain, wanted: Wanted, *, known: bool) -> int | None:
         """Compile headers in the best way that works here; None if there is none.
 
         `known`: only if somebody compiled them before, in the best way that there is.
         """
-        text = "".join(f"#include <{name}>\n" for name in names)
+        text = "".join(f"#include <{name}>\n" for name in wanted.names)
         ahead = {gcc.HEADER: f"{text}#pragma proctor ahead\n", "ahead.cpp": AHEAD}
-        ways = (ahead, gcc.header_ahead(toolchain)), ({gcc.HEADER: text}, gcc.header(toolchain))
+        ways = (
+            (ahead, gcc.header_ahead(toolchain, wanted.words)),
+            ({gcc.HEADER: text}, gcc.header(toolchain, wanted.words)),
+        )
         for files, steps in ways[:1] if known else ways:
             recipe = Recipe(
                 files={name: content.encode() for name, content in files.items()},
@@ -95,7 +109,8 @@ class Headers:
             )
             packed = self._compiled(toolchain, recipe, known=known)
             if packed is not None:
-                file = self._proved(toolchain, unpack(packed)[f"{gcc.HEADER}.gch"])
+                content = unpack(packed)[f"{gcc.HEADER}.gch"]
+                file = self._proved(toolchain, wanted.words, content)
                 if file is not None:
                     return file
         return None
@@ -112,10 +127,10 @@ class Headers:
                     self._cache.put(key, packed)
         return packed
 
-    def _proved(self, toolchain: Toolchain, content: bytes) -> int | None:
+    def _proved(self, toolchain: Toolchain, words: tuple[str, ...], content: bytes) -> int | None:
         """Have the compiler prove that it uses compiled headers; None if it does not."""
         file = _sealed(content)
-        proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain), products=())
+        proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
         try:
             proved = self._compile(toolchain, proof, file)
         except SandboxError:
@@ -126,19 +141,32 @@ class Headers:
         os.close(file)
         return None
 
-    def _first_of(self, names: tuple[str, ...]) -> int | None:
+    def _first_of(self, wanted: Wanted) -> int | None:
         """Return a descriptor of the longest beginning that is compiled, if there is one."""
-        for end in range(len(names), 0, -1):
-            if names[:end] in self._kept:
-                return os.dup(self._kept[names[:end]])
+        for end in range(len(wanted.names), 0, -1):
+            shorter = wanted._replace(names=wanted.names[:end])
+            if shorter in self._kept:
+                return os.dup(self._kept[shorter])
         return None
 
     def _shrink(self) -> None:
         """Let go of what was not asked for for longest, until the rest is little enough."""
         while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self._kept_bytes:
-            names, file = self._kept.popitem(last=False)
+            wanted, file = self._kept.popitem(last=False)
             os.close(file)
-            self._asked.pop(names, None)
+            self._asked.pop(wanted, None)
+
+
+def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
+    """Have the first step of a compiler begin with compiled headers, if there are any.
+
+    Return the descriptors that it has to be given for that.
+    """
+    if file is None:
+        return ()
+    how["beside"] = f"{gcc.HEADER}.gch"
+    how["steps"] = gcc.with_headers(how["steps"])
+    return (file,)
 
 
 def _sealed(content: bytes) -> int:
