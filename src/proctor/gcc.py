@@ -25,11 +25,18 @@ SHARED = ("-fPIC", "-fno-semantic-interposition")
 HEADER = "prefix.h"
 """What the headers are called that a text begins with; compiled, they have .gch behind it."""
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
-_INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]+)[ \t]*>[ \t]*(?://[^\n]*)?\n"
+_INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]{1,100})[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
 _REACHES_IN = re.compile(
     r"(?<!\busing )\bnamespace\s+\w|\btemplate\s*<\s*>|\b(?:struct|class)\s+\w+\s*::"
 )
+_MAY_REACH_IN = re.compile(
+    r"(?<!\busing )\bnamespace\b(?!\s*\{)|\btemplate\b|\b(?:struct|class)\s+\w+\s*::"
+    r"|_GLIBCXX|##|%:%:|\\[ \t\f\v\r]*\n"
+)
+"""Also what could hide it: macros, words made of others or broken into lines, any template."""
+MOST_HEADERS = 64
+"""More than anybody begins with: to look for beginnings of headers takes time for each of them."""
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,22 +136,28 @@ def is_used(said: str) -> bool:
 
 
 def prefix(source: str) -> tuple[str, ...]:
-    """Return the headers that a text includes before anything else stands in it, in order."""
+    """Return the headers that a text includes before anything else stands in it, in order.
+
+    A backslash may make the next line a part of a comment: what comes with one is not looked at.
+    """
     found: list[str] = []
     at = 0
-    while (match := _PREFIX.match(source, at)) is not None and "\\\n" not in match[0]:
+    while len(found) < MOST_HEADERS:
+        match = _PREFIX.match(source, at)
+        if match is None or "\\" in match[0]:
+            break
         found.append(match[1])
         at = match.end()
     return tuple(found)
 
 
-def reaches_in(source: str) -> bool:
-    """Say whether a text may change what the templates of headers come to.
+def reaches_in(source: str, *, may: bool = False) -> bool:
+    """Say whether a text changes what the templates of headers come to, or that it `may`.
 
     One that specializes them or adds to their namespaces could, if they were instantiated already,
     be refused, or accepted, where a compiler that reads all of it from the start would not.
     """
-    return _REACHES_IN.search(source) is not None
+    return (_MAY_REACH_IN if may else _REACHES_IN).search(source) is not None
 
 
 def _would_call(command: str, words: Sequence[str], name: str) -> list[str]:

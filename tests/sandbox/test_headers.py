@@ -14,9 +14,11 @@ from proctor import gcc
 from proctor.build import Built, Recipe, Refused, unpack
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import Execution, Exited, Limits, headers
+from proctor.sandbox import Execution, Exited, Limits, TimedOut, Usage, headers
 from proctor.sandbox import foreign as foreign_boxes
+from proctor.sandbox.drop import Dropped
 from proctor.sandbox.headers import WORTH_IT, WORTH_IT_FOR_PROGRAMS, Headers, Wanted
+from proctor.sandbox.pool import Pool
 
 
 @pytest.fixture
@@ -185,6 +187,59 @@ def test_a_program_that_specializes_templates_is_read_from_the_start(foreign, wa
     for n in range(WORTH_IT_FOR_PROGRAMS + 1):
         assert run(foreign, f"{special}// {n}\n").stdout == b"1 2 3 "
     assert not any(watched)
+
+
+def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
+    """The second look has what the first one left; with nothing left, the first one's word holds."""
+    for n in range(WORTH_IT_FOR_PROGRAMS):
+        run(foreign, f"{PROGRAM}// before one that takes long: {n}\n")
+    given = []
+
+    def compile_in(box, toolchain, program, limits, *, headers=None, **more):
+        given.append(limits.wall_seconds)
+        if headers is None:
+            return Execution(ending=TimedOut("wall"))
+        return Execution(ending=Exited(1), stderr=b"first", usage=Usage(wall_seconds=20.0))
+
+    monkeypatch.setattr(foreign_boxes, "_compile_in", compile_in)
+    execution = run(foreign, f"{PROGRAM}// one that takes long\n")
+    assert given == [30.0, 10.0]
+    assert (execution.ending, execution.stderr) == (Exited(1), b"first")
+
+
+def test_no_descriptor_is_left_where_there_is_no_box(foreign, watched, monkeypatch, all_closed):
+    for n in range(WORTH_IT_FOR_PROGRAMS):
+        run(foreign, f"{PROGRAM}// before there is no box: {n}\n")
+    before = len(os.listdir("/proc/self/fd"))
+
+    def take(self):
+        raise SandboxError("no box")
+
+    monkeypatch.setattr(Pool, "take", take)
+    with pytest.raises(SandboxError, match="no box"):
+        run(foreign, f"{PROGRAM}// without a box\n")
+    assert len(os.listdir("/proc/self/fd")) == before
+    foreign._headers.close()
+
+
+def test_who_goes_away_while_they_are_proved_leaves_that_to_the_next(foreign, all_closed):
+    toolchain = foreign.offer("cpp")
+    gone = [True]
+
+    def compile_(_toolchain, _recipe, file):
+        if file is not None and gone:
+            raise Dropped
+        return made(10)
+
+    kept = Headers(compile_)
+    wanted = Wanted(("map",), ())
+    for _ in range(WORTH_IT - 1):
+        kept.take(toolchain, wanted)
+    with pytest.raises(Dropped):
+        kept.take(toolchain, wanted)
+    gone.clear()
+    os.close(kept.take(toolchain, wanted))
+    kept.close()
 
 
 def test_nobody_can_write_to_them():

@@ -244,7 +244,7 @@ class _Workshop:
         self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
     ) -> Recipe:
         """Return how a shared object is made of a text."""
-        begun = gcc.prefix(text)[: len(headers)] == headers and not gcc.reaches_in(text)
+        begun = gcc.prefix(text)[: len(headers)] == headers and not gcc.reaches_in(text, may=True)
         return Recipe(
             files={
                 "part.cpp": text.encode("utf-8", "surrogatepass"),

@@ -24,12 +24,13 @@ from proctor.sandbox import (
     OutOfMemory,
     SandboxFailed,
     Signalled,
+    TimedOut,
 )
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.headers import WORTH_IT_FOR_PROGRAMS, Headers, Wanted, show
+from proctor.sandbox.headers import Headers, Wanted, show, wanted_by
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
@@ -144,31 +145,32 @@ class Foreign:
 
         def compile_() -> Execution:
             check()
-            pool = self._pool(toolchain, loopback=limits.loopback)
-            headers = self._headers_of(program, toolchain, limits)
-            box = pool.take()
+            wanted = wanted_by(program, toolchain, limits)
+            headers = None if wanted is None else self._headers.take(toolchain, wanted)
+            if headers is None:
+                return self._compile_whole(program, toolchain, limits)
             try:
-                done = _compile_in(box, toolchain, program, limits, headers=headers)
-                if headers is not None and isinstance(done.ending, Exited) and done.ending.code:
-                    # Who refuses a program has read all of it.
-                    done = _compile_in(box, toolchain, program, limits)
-                return done
+                done = self._compile_whole(program, toolchain, limits, headers)
             finally:
-                pool.give_back(box)
-                if headers is not None:
-                    os.close(headers)
+                os.close(headers)
+            if not isinstance(done.ending, Exited) or done.ending.code == 0:
+                return done
+            # Who refuses a program has read all of it, unless that takes more than it may in all.
+            left = min(limits.cpu_seconds, limits.wall_seconds) - done.usage.wall_seconds
+            again = self._compile_whole(program, toolchain, limits.with_seconds(max(left, 0.1)))
+            return done if isinstance(again.ending, TimedOut) else again
 
         return self._builder.build(program, toolchain, compile_, limits)
 
-    def _headers_of(self, program: Program, toolchain: Toolchain, limits: Limits) -> int | None:
-        """Return compiled headers that a C++ program begins with, if there are any."""
-        if toolchain.language.name != "cpp" or limits.memory_bytes < LIMITS.memory_bytes:
-            return None
-        names = gcc.prefix(program.source)
-        if not names or gcc.reaches_in(program.source):
-            return None
-        words = tuple(gcc.flags(toolchain, tests=program.tests))
-        return self._headers.take(toolchain, Wanted(names, words, WORTH_IT_FOR_PROGRAMS))
+    def _compile_whole(
+        self, program: Program, toolchain: Toolchain, limits: Limits, headers: int | None = None
+    ) -> Execution:
+        pool = self._pool(toolchain, loopback=limits.loopback)
+        box = pool.take()
+        try:
+            return _compile_in(box, toolchain, program, limits, headers=headers)
+        finally:
+            pool.give_back(box)
 
     def make(self, toolchain: Toolchain, recipe: Recipe, *, keep: bool = False) -> Outcome:
         """Follow a recipe, or find what came of it before; `keep` it for other processes, too."""

@@ -19,10 +19,10 @@ if sys.platform != "win32":  # where no program of another language is run
     import fcntl
 
 from proctor import gcc
-from proctor.build import Recipe, unpack
+from proctor.build import LIMITS, Recipe, unpack
 from proctor.cache import Cache
-from proctor.errors import SandboxError
-from proctor.sandbox import MIB, Execution, Exited
+from proctor.program import Program
+from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.toolchain import Toolchain
 
 WORTH_IT = 3
@@ -70,10 +70,15 @@ class Headers:
             self._asked[wanted] = self._asked.get(wanted, 0) + 1
             if len(self._asked) > REMEMBERED:
                 self._asked.popitem(last=False)
-            asked = self._asked.get(wanted)
+            asked = self._asked.get(wanted, 0)
         file = None
         if asked in (1, wanted.worth_it):  # else not yet, being compiled by another, or never
-            file = self._make(toolchain, wanted, known=asked != wanted.worth_it)
+            try:
+                file = self._make(toolchain, wanted, known=asked != wanted.worth_it)
+            except BaseException:
+                with self._lock:
+                    self._asked[wanted] = asked - 1  # the next one has to try it instead
+                raise
         with self._lock:
             if file is None:
                 return self._first_of(wanted)
@@ -133,7 +138,7 @@ class Headers:
         proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
         try:
             proved = self._compile(toolchain, proof, file)
-        except SandboxError:
+        except BaseException:  # also that nobody waits for it any more
             os.close(file)
             raise
         if proved.ending == Exited(0) and gcc.is_used(proved.stderr.decode("utf-8", "replace")):
@@ -155,6 +160,17 @@ class Headers:
             wanted, file = self._kept.popitem(last=False)
             os.close(file)
             self._asked.pop(wanted, None)
+
+
+def wanted_by(program: Program, toolchain: Toolchain, limits: Limits) -> Wanted | None:
+    """Return the headers that a whole program begins with, if it can have them compiled."""
+    if toolchain.language.name != "cpp" or limits.memory_bytes < LIMITS.memory_bytes:
+        return None
+    names = gcc.prefix(program.source)
+    if not names or gcc.reaches_in(program.source):
+        return None
+    words = tuple(gcc.flags(toolchain, tests=program.tests))
+    return Wanted(names, words, WORTH_IT_FOR_PROGRAMS)
 
 
 def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
