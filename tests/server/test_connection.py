@@ -200,7 +200,7 @@ def test_killing_keepers_is_at_most_a_reason_to_ask_again(
     end = time.monotonic() + 4
     while time.monotonic() < end:
         time.sleep(0.3)
-        for pid in sorted(processes_below(server.pid)):  # keepers before their guests
+        for pid in processes_below(server.pid):
             try:
                 os.kill(pid, signal.SIGKILL)  # started by the server that this test started
             except ProcessLookupError:

@@ -243,10 +243,7 @@ class Box:
                 break  # a keeper that does not answer a kill is no keeper
             killed = self._trouble(clock, limits)
             if killed is not None:
-                with contextlib.suppress(
-                    SandboxError
-                ):  # one that is gone by now is found so by waiting
-                    self.control.order(do="kill")
+                self.control.order(do="kill")
         else:
             answer = self.control.answer()
         clock.stop()
