@@ -199,7 +199,7 @@ def test_killing_keepers_is_at_most_a_reason_to_ask_again(
         lane.start()
     end = time.monotonic() + 4
     while time.monotonic() < end:
-        time.sleep(1.0)  # one that is hit twice is taken for the cause of it
+        time.sleep(1.0)  # at 0.3 some samples end as `crash`: not understood yet
         for pid in processes_below(server.pid):
             try:
                 os.kill(pid, signal.SIGKILL)  # started by the server that this test started
