@@ -136,12 +136,18 @@ def descendants(pid: int) -> set[int]:
     found: set[int] = set()
     pending = [pid]
     while pending:
-        current = pending.pop()
-        for task in Path(f"/proc/{current}/task").glob("*/children"):
+        folder = Path(f"/proc/{pending.pop()}/task")
+        try:  # what is no more, process or thread, has no children
+            threads = os.listdir(folder)
+        except OSError:
+            continue
+        for thread in threads:
             try:
-                children = {int(child) for child in task.read_text().split()}
+                children = {
+                    int(child) for child in (folder / thread / "children").read_text().split()
+                }
             except OSError:
-                continue  # a thread, or a process, that is no more
+                continue
             found |= children
             pending += children
     return found

@@ -1,5 +1,9 @@
 """Trouble on our side is never a wrong answer, and bringing it about is no way out."""
 
+import contextlib
+import os
+import signal
+
 import pytest
 
 from proctor import task as tasks
@@ -7,6 +11,7 @@ from proctor.errors import InputError, SandboxError
 from proctor.judge import Judge
 from proctor.program import Program
 from proctor.sandbox import Limits
+from proctor.sandbox.box import Box
 from proctor.sandbox.portable import Portable
 from proctor.task import Assertions, StdinCases, Task
 from proctor.verdict import Bucket, Passed, Unscored
@@ -45,6 +50,33 @@ def test_a_program_that_brings_down_two_sandboxes_has_crashed():
     judgement = Judge(Failing(text="return x + 1")).judge(TASK, GOOD)
     assert judgement.verdict.bucket is Bucket.CRASH
     assert "brought the sandbox down" in judgement.verdict.detail
+    assert judgement.attempts == 2
+
+
+class Storm(Failing):
+    """A sandbox in which all boxes go down whenever it sees a certain text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text=text)
+        self.boxes: list[Box] = []
+
+    def _box(self) -> Box:
+        self.boxes.append(super()._box())
+        return self.boxes[-1]
+
+    def exchange(self, requests, limits, role="candidate"):
+        try:
+            return super().exchange(requests, limits, role)
+        except SandboxError:
+            for box in self.boxes:
+                with contextlib.suppress(ProcessLookupError):  # gone long ago, and reaped
+                    os.kill(box.keeper, signal.SIGKILL)
+            raise
+
+
+def test_where_other_boxes_go_down_as_well_no_program_is_to_blame():
+    judgement = Judge(Storm(text="return x + 1")).judge(TASK, GOOD)
+    assert judgement.verdict == Unscored(bucket=Bucket.HARNESS, reason="it broke")
     assert judgement.attempts == 2
 
 

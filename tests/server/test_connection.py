@@ -1,5 +1,6 @@
 """How the server ends, and what is left when a client or the server itself goes."""
 
+import contextlib
 import json
 import os
 import signal
@@ -199,12 +200,11 @@ def test_killing_keepers_is_at_most_a_reason_to_ask_again(
         lane.start()
     end = time.monotonic() + 4
     while time.monotonic() < end:
-        time.sleep(1.0)  # at 0.3 some samples end as `crash`: not understood yet
-        for pid in processes_below(server.pid):
-            try:
+        time.sleep(0.3)  # often enough to hit a sample's second try, too
+        # keepers before their guests, which are younger: a guest that is killed has crashed
+        for pid in sorted(processes_below(server.pid)):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)  # started by the server that this test started
-            except ProcessLookupError:
-                continue
     stop.set()
     for lane in lanes:
         lane.join()
@@ -218,7 +218,7 @@ def test_killing_keepers_is_at_most_a_reason_to_ask_again(
             assert answer.json()["stdout"] == f"{number}\n", answer.text
         else:
             [receipt] = answer.json()["receipts"]
-            assert receipt["outcome"] in ("pass", None), receipt
+            assert receipt["outcome"] in ("pass", None), answer.text
             right += receipt["outcome"] == "pass"
     assert right or kind == "/v1/execute"
     assert server.execute("print('still there')").json()["stdout"] == "still there\n"

@@ -24,7 +24,7 @@ from proctor.judge.reference import ReferenceJudge
 from proctor.judge.supervisor import Findings
 from proctor.judge.unit import UnitJudge
 from proctor.program import Program
-from proctor.sandbox import Limits, Sandbox
+from proctor.sandbox import Exited, Limits, Sandbox
 from proctor.task import (
     Assertions,
     CallCases,
@@ -97,8 +97,9 @@ class Judge:
     def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample; a failure of ours is tried once more, then unscored.
 
-        A program that brings down two sandboxes while a known-good one passes in both has
-        crashed: failing the harness is no way out. A host that gives out is a HostError.
+        A program that brings down two boxes, while a known-good one passes after each and an empty
+        box beside the second comes through, has crashed: failing the harness is no way out. A
+        host that gives out is a HostError.
         """
         try:
             return self._judge_or_try_again(task, program)
@@ -108,28 +109,52 @@ class Judge:
             raise HostError(f"cannot judge {task.task_id}: {error.strerror}") from error
 
     def _judge_or_try_again(self, task: Task, program: Program) -> Judgement:
-        trouble = ""
-        verdict: Verdict
         try:
             if program.language != "python":
                 self._sandbox.offer(program.language)
         except SandboxError as error:  # nothing that a candidate did
             return Judgement(verdict=Unscored(reason=str(error)))
-        for attempt in (1, 2):
-            try:
-                judgement = self._judge(task, program)
-                return msgspec.structs.replace(judgement, attempts=attempt)
-            except UnfitError as error:
-                verdict = Unscored(bucket=Bucket.BENCHMARK, reason=str(error))
-                return Judgement(verdict=verdict, attempts=attempt)
-            except (InputError, HostError):
-                raise  # no sample is to blame, and none after it would do better
-            except ProctorError as error:
-                trouble = str(error)
-            if not self._works():
-                return Judgement(verdict=Unscored(reason=trouble), attempts=attempt)
-        verdict = Failed(bucket=Bucket.CRASH, detail=f"brought the sandbox down: {trouble}")
+        first = self._try(task, program)
+        if isinstance(first, Judgement):
+            return first
+        if not self._works():
+            return Judgement(verdict=Unscored(reason=first))
+        second, calm = self._try_beside_a_witness(task, program)
+        if isinstance(second, Judgement):
+            return msgspec.structs.replace(second, attempts=2)
+        verdict: Verdict = Unscored(reason=second)
+        if calm and self._works():
+            verdict = Failed(bucket=Bucket.CRASH, detail=f"brought the sandbox down: {second}")
         return Judgement(verdict=verdict, attempts=2)
+
+    def _try(self, task: Task, program: Program) -> Judgement | str:
+        """Judge one sample, or say what went wrong on our side."""
+        try:
+            return self._judge(task, program)
+        except UnfitError as error:
+            return Judgement(verdict=Unscored(bucket=Bucket.BENCHMARK, reason=str(error)))
+        except (InputError, HostError):
+            raise  # no sample is to blame, and none after it would do better
+        except ProctorError as error:
+            return str(error)
+
+    def _try_beside_a_witness(self, task: Task, program: Program) -> tuple[Judgement | str, bool]:
+        """Try it while another box stands empty, and say whether that one came through.
+
+        If it did not, something other than the program takes boxes down.
+        """
+        try:
+            witness = self._sandbox.session(Limits())
+        except SandboxError as error:
+            return str(error), False
+        try:
+            tried = self._try(task, program)
+            calm = isinstance(tried, str) and witness.exec(PROBE_PROGRAM).ending == Exited(0)
+        except SandboxError:
+            calm = False
+        finally:
+            witness.close()
+        return tried, calm
 
     def _works(self) -> bool:
         """Say whether the sandbox judges a known-good program right."""
