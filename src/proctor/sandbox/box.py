@@ -243,7 +243,8 @@ class Box:
                 break  # a keeper that does not answer a kill is no keeper
             killed = self._trouble(clock, limits)
             if killed is not None:
-                self.control.order(do="kill")
+                with contextlib.suppress(SandboxError):  # it is gone, as the next wait will say
+                    self.control.order(do="kill")
         else:
             answer = self.control.answer()
         clock.stop()
