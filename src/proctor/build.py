@@ -72,10 +72,13 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     products: Sequence[str]
     headers: tuple[str, ...] = ()
     """What the first step begins by reading, which may have been compiled beforehand."""
+    instances: str = ""
+    """Declarations behind them of templates that are instantiated elsewhere."""
 
     def digest(self, toolchain: Toolchain) -> str:
         """Return what tells apart recipes that a compiler could tell apart."""
         parts = [toolchain.language.name, toolchain.version, self.steps, self.headers]
+        parts += [self.instances] if self.headers else []
         digest = hashlib.sha256(msgspec.json.encode(parts))
         for name, content in sorted(self.files.items()):
             digest.update(f"\0{name}\0{len(content)}\0".encode() + content)

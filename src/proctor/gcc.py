@@ -103,10 +103,15 @@ def whole(toolchain: Toolchain) -> list[list[str]]:
 
 
 def program(toolchain: Toolchain) -> list[list[str]]:
-    """Return the command line that makes `host` of host.cpp, with what its parts need loaded."""
-    libraries = ("-Wl,--no-as-needed", "-lstdc++", "-lm")
+    """Return the command line that makes `host`, with all that its parts need loaded.
+
+    It shows them nothing of itself but the templates that it has instantiated for them.
+    """
+    libraries = ("-Wl,--no-as-needed", "-lstdc++", "-lm", "-ldl")
+    sources = ("host.cpp", "instances.cpp")
+    shown = "-Wl,--dynamic-list=shown.list"
     command = toolchain.commands["g++"]
-    return [[command, *flags(toolchain), "-o", "host", "host.cpp", *libraries, "-ldl"]]
+    return [[command, *flags(toolchain), "-s", shown, "-o", "host", *sources, *libraries]]
 
 
 def header(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:

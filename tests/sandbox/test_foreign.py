@@ -15,7 +15,7 @@ from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.languages import TABLE
 from proctor.program import Program
-from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, foreign
+from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, foreign, sessions
 from proctor.sandbox.choose import open_sandbox
 from proctor.task import StdinCases, Task
 from proctor.toolchain import Toolchain
@@ -141,7 +141,9 @@ def test_a_command_that_is_not_there_is_our_fault(kernel, monkeypatch):
     gone = Toolchain(
         language=TABLE["bash"], version="1", commands={"bash": "/usr/bin/none"}, shown=()
     )
-    runs = foreign.ForeignRuns(kernel._foreign, gone, Program(source="", language="bash"), Limits())
+    runs = sessions.ForeignRuns(
+        kernel._foreign, gone, Program(source="", language="bash"), Limits()
+    )
     with pytest.raises(SandboxError, match="No such file"):
         runs.run(b"")
 

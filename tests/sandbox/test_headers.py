@@ -242,20 +242,6 @@ def test_who_goes_away_while_they_are_proved_leaves_that_to_the_next(foreign, al
     kept.close()
 
 
-def test_nobody_can_write_to_them():
-    file = headers._sealed(b"compiled")
-    assert os.pread(file, 100, 0) == b"compiled"
-    with pytest.raises(PermissionError):
-        os.pwrite(file, b"changed", 0)
-    with pytest.raises(PermissionError):
-        os.ftruncate(file, 0)
-    again = os.open(f"/proc/self/fd/{file}", os.O_RDWR)
-    with pytest.raises(PermissionError):
-        os.write(again, b"changed")
-    os.close(again)
-    os.close(file)
-
-
 def made(size):
     return Execution(
         ending=Exited(0),

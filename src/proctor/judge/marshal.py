@@ -15,8 +15,18 @@ from pathlib import Path
 from proctor.judge.signature import ARITIES, HEADERS, Parameter, Signature, Type, called_with
 from proctor.judge.weave import Frame, Words, weave
 
-BORDER = (Path(__file__).parent / "cpp" / "border.h").read_text()
-HOST = (Path(__file__).parent / "cpp" / "host.cpp").read_text()
+CPP = Path(__file__).parent / "cpp"
+BORDER = (CPP / "border.h").read_text()
+HOST = {
+    name: (CPP / name).read_bytes()
+    for name in ("host.cpp", "border.h", "instances.cpp", "instances.h", "shown.list")
+}
+"""What the program that runs parts is made of."""
+INSTANCES = (
+    f"#define PROCTOR_INSTANCE extern template\n{HOST['instances.h'].decode()}"
+    "#undef PROCTOR_INSTANCE\n"
+)
+"""What parts need not instantiate, because that program has it."""
 EXPORTS = "{ global: _Z13proctor_entry*; local: *; };\n"
 FRACTIONS = frozenset(("float", "double"))
 SEQUENCES = {"vector": "push_back", "deque": "push_back", "list": "push_back", "set": "insert"}

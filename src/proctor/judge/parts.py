@@ -187,7 +187,7 @@ class _Workshop:
     def parts(self) -> dict[str, bytes]:
         """Return all but the candidate: UnfitError if the tests do not compile without one."""
         recipes = self.exam.recipes = self.exam.recipes or self._recipes()
-        parts = {"host": self._host()}
+        parts = {}
         # What another is making comes last: two who begin a task together share its parts.
         for name in sorted(recipes, key=lambda one: self._is_being_made(recipes[one])):
             made = self.foreign.make(self.toolchain, recipes[name], keep=True)
@@ -213,6 +213,7 @@ class _Workshop:
     def proof(self, right: Program) -> str:
         """Return a name for all that the reference is judged with, and for the reference."""
         made = hashlib.sha256(self._recipe(right).digest(self.toolchain).encode())
+        made.update(self._host_recipe().digest(self.toolchain).encode())
         for part in (self.exam.task.sha256.encode(), *self.parts().values()):
             made.update(hashlib.sha256(part).digest())
         return f"proof-{made.hexdigest()}"
@@ -228,17 +229,22 @@ class _Workshop:
         limits = self.exam.task.limits
         if trusted:
             limits = limits.with_seconds(max(EXAMINER_SECONDS, limits.wall_seconds))
-        files = {name: parts[name] for name in ("host", *names)}
-        argv = ["./host", *(f"./{name}" for name in names)]
-        return self.foreign.start(self.toolchain, files, argv, limits)
+        files = {name: parts[name] for name in names}
+        args = [f"./{name}" for name in names]
+        return self.foreign.start(self.toolchain, self._host(), files, args, limits)
 
-    def _host(self) -> bytes:
-        files = {"host.cpp": marshal.HOST.encode(), "border.h": marshal.BORDER.encode()}
+    def _host_recipe(self) -> Recipe:
         steps = gcc.program(self.toolchain)
-        made = self.foreign.make(
-            self.toolchain, Recipe(files=files, steps=steps, products=("host",)), keep=True
-        )
-        return _built(made, SandboxError, "host")
+        return Recipe(files=marshal.HOST, steps=steps, products=("host",))
+
+    def _host(self) -> int:
+        recipe = self._host_recipe()
+
+        def make() -> bytes:
+            made = self.foreign.make(self.toolchain, recipe, keep=True)
+            return _built(made, SandboxError, "host")
+
+        return self.foreign.held(self.toolchain, recipe, make)
 
     def _part(
         self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
@@ -253,6 +259,7 @@ class _Workshop:
             steps=gcc.whole(self.toolchain) if whole else gcc.parts(self.toolchain).steps,
             products=("part.so",),
             headers=headers if begun and not whole else (),
+            instances=marshal.INSTANCES,
         )
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -34,6 +35,8 @@ from proctor.sandbox.headers import Headers, Wanted, show, wanted_by
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
+from proctor.sandbox.sealed import Sealed
+from proctor.sandbox.sessions import ForeignRuns
 from proctor.sandbox.warmth import warmed
 from proctor.toolchain import Toolchain, find
 
@@ -67,6 +70,7 @@ class Foreign:
         self._builder = Builder()
         self._cache = Cache("compiled", made_with=INSTALLED)
         self._headers = Headers(self._compile, self._cache)
+        self._sealed = Sealed()
         self._pools: dict[tuple[str, bool, int], Pool[Box]] = {}
         self._toolchains: dict[str, Toolchain] = {}
         self._tried: dict[str, str] = {}
@@ -115,7 +119,7 @@ class Foreign:
         finally:
             box.close()
 
-    def repeat(self, program: Program, limits: Limits) -> "ForeignRuns":
+    def repeat(self, program: Program, limits: Limits) -> ForeignRuns:
         """Prepare a program for any number of runs."""
         return ForeignRuns(self, self.offer(program.language), program, limits)
 
@@ -183,7 +187,8 @@ class Foreign:
                 return Execution(ending=Exited(0), stdout=made)
             headers = None
             if recipe.headers:
-                wanted = Wanted(recipe.headers, gcc.shared(toolchain))
+                words = gcc.shared(toolchain)
+                wanted = Wanted(recipe.headers, words, instances=recipe.instances)
                 headers = self._headers.take(toolchain, wanted)
             try:
                 done = self._compile(toolchain, recipe, headers)
@@ -225,20 +230,29 @@ class Foreign:
         finally:
             pool.give_back(box)
 
+    def held(self, toolchain: Toolchain, recipe: Recipe, make: Callable[[], bytes]) -> int:
+        """Return a descriptor of what came of a recipe, by `make`; it stays ours."""
+        return self._sealed.file(recipe.digest(toolchain), make)
+
     def start(
-        self, toolchain: Toolchain, files: Mapping[str, bytes], argv: Sequence[str], limits: Limits
+        self,
+        toolchain: Toolchain,
+        host: int,
+        files: Mapping[str, bytes],
+        args: Sequence[str],
+        limits: Limits,
     ) -> Guest:
         """Start a program that has a border at descriptor 3, in a folder with nothing but files."""
         check()
         nothing = Program(source="", language=toolchain.language.name)
         how = _how(toolchain, nothing, (), limits)
-        how |= {"file": "", "argv": list(argv), "beside": "border"}
+        how |= {"file": "", "argv": ["./host", *args], "border": True, "beside": "host"}
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
-            return box.start(
-                "foreign", limits, code=pack(files), how=how, finally_=lambda: pool.give_back(box)
-            )
+            end = partial(pool.give_back, box)
+            code = pack(files)
+            return box.start("foreign", limits, code=code, how=how, beside=[host], finally_=end)
         except BaseException:
             pool.give_back(box)
             raise
@@ -281,34 +295,7 @@ class Foreign:
         for pool in self._pools.values():
             pool.close()
         self._headers.close()
-
-
-class ForeignRuns:
-    """One program of another language, compiled once, run again and again."""
-
-    def __init__(
-        self, foreign: Foreign, toolchain: Toolchain, program: Program, limits: Limits
-    ) -> None:
-        self._foreign = foreign
-        self._toolchain = toolchain
-        self._program = program
-        self._limits = limits
-        self._outcome: Outcome | None = None
-
-    def run(self, stdin: bytes, output_bytes: int | None = None) -> Execution:
-        """Run it once, in an empty scratch folder."""
-        if self._outcome is None:
-            self._outcome = self._foreign.build(self._program, self._toolchain)
-        if isinstance(self._outcome, Refused):
-            return self._outcome.execution
-        limits = self._limits
-        if output_bytes is not None:
-            limits = msgspec.structs.replace(limits, output_bytes=output_bytes)
-        files = self._outcome.files
-        return self._foreign.run(self._toolchain, self._program, limits, stdin, files)
-
-    def close(self) -> None:
-        """Nothing is held between runs."""
+        self._sealed.close()
 
 
 def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> Execution:
@@ -386,6 +373,7 @@ def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> 
         "argv": toolchain.argv(words, main, memory),
         "environment": {**own, **scratch, **toolchain.environment(memory)},
         "products": list(language.products),
+        "border": False,
         "beside": "",
         "warm": toolchain.warm,
         "cache": language.cache,

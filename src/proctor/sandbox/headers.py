@@ -1,28 +1,26 @@
 """Headers compiled beforehand: by us, in the sandbox, and exactly those that a text begins with.
 
 More than a text includes would make programs compile that lack an include. Where the compiler takes
-a plugin, what headers instantiate is instantiated there and then, not by every text. What was
+a plugin, what headers instantiate is instantiated there and then, not by every text; and what many
+texts instantiate may be declared to be elsewhere, if whoever loads them has it. What was
 compiled lies in a file of memory that nobody can write to any more, and is shown to compilers by
 its descriptor: it goes when this process does, however that ends. It is used only if the compiler
 itself has said that it uses it: one that silently does not is the usual case of a mistake.
 """
 
 import os
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-if sys.platform != "win32":  # where no program of another language is run
-    import fcntl
-
 from proctor import gcc
 from proctor.build import LIMITS, Recipe, unpack
 from proctor.cache import Cache
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits
+from proctor.sandbox.sealed import sealed
 from proctor.toolchain import Toolchain
 
 WORTH_IT = 3
@@ -42,6 +40,8 @@ class Wanted(NamedTuple):
     names: tuple[str, ...]
     words: tuple[str, ...]
     worth_it: int = WORTH_IT
+    instances: str = ""
+    """Declarations of templates that those who load what comes of the texts have instantiated."""
 
 
 class Headers:
@@ -101,7 +101,8 @@ class Headers:
         `known`: only if somebody compiled them before, in the best way that there is.
         """
         text = "".join(f"#include <{name}>\n" for name in wanted.names)
-        ahead = {gcc.HEADER: f"{text}#pragma proctor ahead\n", "ahead.cpp": AHEAD}
+        first = f"{text}#pragma proctor ahead\n{wanted.instances}"
+        ahead = {gcc.HEADER: first, "ahead.cpp": AHEAD}
         ways = (
             (ahead, gcc.header_ahead(toolchain, wanted.words)),
             ({gcc.HEADER: text}, gcc.header(toolchain, wanted.words)),
@@ -134,7 +135,7 @@ class Headers:
 
     def _proved(self, toolchain: Toolchain, words: tuple[str, ...], content: bytes) -> int | None:
         """Have the compiler prove that it uses compiled headers; None if it does not."""
-        file = _sealed(content)
+        file = sealed(content)
         proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
         try:
             proved = self._compile(toolchain, proof, file)
@@ -183,17 +184,6 @@ def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
     how["beside"] = f"{gcc.HEADER}.gch"
     how["steps"] = gcc.with_headers(how["steps"])
     return (file,)
-
-
-def _sealed(content: bytes) -> int:
-    """Return a file that nobody can change."""
-    file = os.memfd_create("headers", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    view = memoryview(content)
-    while view:
-        view = view[os.write(file, view) :]
-    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
-    fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
-    return file
 
 
 def _size(file: int) -> int:

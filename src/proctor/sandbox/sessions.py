@@ -2,14 +2,20 @@
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from proctor.build import Outcome, Refused
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits, Room
 from proctor.sandbox.box import parcel
 from proctor.sandbox.drop import check
+
+if TYPE_CHECKING:
+    from proctor.sandbox.foreign import Foreign
+    from proctor.toolchain import Toolchain
 
 MAX_CODE = 64 * MIB
 MAX_FED = 4096
@@ -83,6 +89,34 @@ class BoxRuns:
     def close(self) -> None:
         """Give the box back."""
         self._finally()
+
+
+class ForeignRuns:
+    """One program of another language, compiled once, run again and again."""
+
+    def __init__(
+        self, foreign: "Foreign", toolchain: "Toolchain", program: Program, limits: Limits
+    ) -> None:
+        self._foreign = foreign
+        self._toolchain = toolchain
+        self._program = program
+        self._limits = limits
+        self._outcome: Outcome | None = None
+
+    def run(self, stdin: bytes, output_bytes: int | None = None) -> Execution:
+        """Run it once, in an empty scratch folder."""
+        if self._outcome is None:
+            self._outcome = self._foreign.build(self._program, self._toolchain)
+        if isinstance(self._outcome, Refused):
+            return self._outcome.execution
+        limits = self._limits
+        if output_bytes is not None:
+            limits = msgspec.structs.replace(limits, output_bytes=output_bytes)
+        files = self._outcome.files
+        return self._foreign.run(self._toolchain, self._program, limits, stdin, files)
+
+    def close(self) -> None:
+        """Nothing is held between runs."""
 
 
 class BoxSession:

@@ -4,8 +4,10 @@ Files are written and unpacked here, behind the walls; then another program take
 The stage pipe closes with that, so that nothing of a candidate's ever holds it. What a compiler
 leaves is packed as a line of JSON, names and sizes, and the files one behind the other.
 
-A program may have a border, which it finds at descriptor 3. A compiler may find a file there that
-is too large to be copied for each, by a name in its folder; nobody can write to it.
+A program may have a border, which it finds at descriptor 3, and be a file that is given beside it:
+it gets a copy of its own, because what it could open by a name it could change the rights of. A
+compiler may find a file in the border's place that is too large to be copied for each, by a name in
+its folder; nobody can write to it.
 """
 
 import fnmatch
@@ -17,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 MAX_FILES = 1024
-BESIDE = 3
+BORDER = 3
 
 
 def run_foreign(
@@ -31,10 +33,12 @@ def run_foreign(
             _unpack(packed)
         if how["file"]:
             _write(how["file"], source)
-        if how["beside"]:
-            os.set_inheritable(BESIDE, True)
-        if how["beside"] not in ("", "border"):
-            os.symlink(f"/proc/self/fd/{BESIDE}", how["beside"])
+        if how["border"]:
+            os.set_inheritable(BORDER, True)
+            _copy(BORDER + 1, how["beside"])
+        elif how["beside"]:
+            os.set_inheritable(BORDER, True)
+            os.symlink(f"/proc/self/fd/{BORDER}", how["beside"])
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
             signal.signal(ignored, signal.SIG_DFL)
         if order["role"] == "build":
@@ -122,6 +126,16 @@ def _unpack(packed: bytes) -> None:
             os.makedirs("/".join(parts[:-1]), exist_ok=True)
         _write(name, packed[at : at + size])
         at += size
+
+
+def _copy(given: int, name: str) -> None:
+    """Copy a file that was given to a name, and let go of it."""
+    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
+    size, at = os.fstat(given).st_size, 0  # its position is not ours alone
+    while at < size:
+        at += os.sendfile(file, given, at, size - at)
+    os.close(file)
+    os.close(given)
 
 
 def _write(name: str, data: bytes) -> None:

@@ -1,0 +1,129 @@
+"""Templates that the host has for its parts: all that are declared are there, and nothing else."""
+
+import subprocess
+
+import pytest
+
+from proctor import gcc
+from proctor.build import Recipe, unpack
+from proctor.errors import SandboxError
+from proctor.judge import Judge, marshal
+from proctor.judge import parts as parts_module
+from proctor.program import Program
+from proctor.sandbox import Limits
+from proctor.sandbox.headers import WORTH_IT
+from proctor.task import Task
+from proctor.task import TestProgram as InOneFile
+from proctor.verdict import Passed
+
+HEADERS = ("algorithm", "map", "string", "unordered_map", "vector")
+USES = """
+template <class T> void vectors(T one) {
+    std::vector<T> a, b(a), c(3), d(3, one), e{one, one};
+    a = b; a = static_cast<std::vector<T>&&>(e); a.push_back(one); a.insert(a.begin(), one);
+    a.erase(a.begin()); a.resize(4); a.reserve(9); a.pop_back(); a.emplace_back(one); a.assign(2, one);
+    a.insert(a.end(), d.begin(), d.end()); a[0] = a.back(); a.at(0) = a.front(); a.swap(b); a.clear();
+    for (const T& each : d) b.push_back(each);
+    std::sort(b.begin(), b.end());
+}
+template <class M, class K> void maps(K key) {
+    M a; a[key]++; a.insert({key, 1}); M b(a); b = a; b.erase(key); a.find(key); a.count(key);
+    a.at(key) = 2; a.emplace(key, 3); for (auto& each : a) each.second++; a.clear();
+}
+template <class T> void searches(std::vector<T> a, T one) {
+    std::reverse(a.begin(), a.end()); std::find(a.begin(), a.end(), one);
+    std::max_element(a.begin(), a.end()); std::min_element(a.begin(), a.end());
+}
+void all() {
+    vectors<int>(1); vectors<long>(1); vectors<float>(1); vectors<std::string>("");
+    searches<int>({1}, 1); searches<long>({1}, 1); searches<float>({1}, 1);
+    std::vector<std::vector<int>> nested(2); nested.push_back({1}); nested[0] = nested[1];
+    maps<std::map<int, int>>(1); maps<std::map<char, int>>('c');
+    maps<std::map<std::string, int>>(std::string("a"));
+    maps<std::unordered_map<int, int>>(1); maps<std::unordered_map<char, int>>('c');
+    std::string s = "b", t = s + s + "a" + 'a' + (s + s); t = "a" + s; t = 'a' + s; t = s + "a";
+    t = s + 'a'; t = s + (s + s); t = "a" + (s + s); bool same = s == "b" || s != "b"; (void)same;
+    std::sort(s.begin(), s.end()); std::reverse(s.begin(), s.end());
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def cpp(kernel):
+    try:
+        kernel.offer("cpp")
+    except SandboxError as error:
+        pytest.skip(str(error))
+    return kernel
+
+
+def names(path, *which):
+    said = subprocess.run(
+        ["nm", "-D", *which, str(path)], capture_output=True, text=True, check=True
+    ).stdout
+    return {line.split()[-1] for line in said.splitlines()}
+
+
+def host_of(sandbox, folder):
+    toolchain = sandbox.native("cpp").offer("cpp")
+    recipe = Recipe(files=marshal.HOST, steps=gcc.program(toolchain), products=("host",))
+    made = sandbox.native("cpp").make(toolchain, recipe, keep=True)
+    path = folder / "host"
+    path.write_bytes(unpack(made.files)["host"])
+    return path
+
+
+def test_the_host_shows_templates_of_the_library_and_nothing_of_its_own(cpp, tmp_path):
+    shown = names(host_of(cpp, tmp_path), "--defined-only")
+    assert len(shown) > 500
+    assert {name[:4] for name in shown} <= {"_ZNS", "_ZNK", "_ZSt"}
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++17", "c++20"])
+def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
+    text = "".join(f"#include <{name}>\n" for name in HEADERS) + marshal.INSTANCES + USES
+    (tmp_path / "part.cpp").write_text(text)
+    for name, content in marshal.HOST.items():
+        (tmp_path / name).write_bytes(content)
+    toolchain = cpp.native("cpp").offer("cpp")
+    [(command, *words)] = gcc.program(toolchain)
+    words = [f"-std={standard}" if word.startswith("-std=") else word for word in words]
+    subprocess.run([command, *words], cwd=tmp_path, check=True)
+    steps = [command, f"-std={standard}", "-O0", *gcc.SHARED, "-shared", "-o", "part.so"]
+    subprocess.run([*steps, "part.cpp"], cwd=tmp_path, check=True)
+    elsewhere = {name for name in names(tmp_path / "part.so", "--undefined-only") if "I" in name}
+    ours = {name for name in elsewhere if "@" not in name and name.startswith("_Z")}
+    assert len(ours) > 100
+    assert ours <= names(tmp_path / "host", "--defined-only")
+
+
+def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path, monkeypatch):
+    whole = []
+    candidate = parts_module._Workshop.candidate
+
+    def making(self, program, *, whole_=whole, **how):
+        made = candidate(self, program, **how)
+        whole_.append((how.get("whole", False), unpack(made.files)["part.so"]))
+        return made
+
+    monkeypatch.setattr(parts_module._Workshop, "candidate", making)
+    prompt = "#include <vector>\n#include <algorithm>\nusing namespace std;\n"
+    task = Task(
+        task_id="t",
+        language="cpp",
+        prompt=prompt + "vector<int> f(vector<int> a) {\n",
+        entry_point="f",
+        tests=InOneFile(code="#include <assert.h>\nint main() { assert(f({2, 1})[0] == 1); }"),
+        limits=Limits().with_seconds(5),
+    )
+    judge = Judge(cpp)
+    for n in range(WORTH_IT + 2):
+        source = f"{task.prompt}  a.push_back({n + 5}); sort(a.begin(), a.end()); return a; }}"
+        judgement = judge.judge(task, Program(source=source, language="cpp"))
+        assert isinstance(judgement.verdict, Passed), judgement.verdict
+    assert [again for again, _ in whole] == [False] * (WORTH_IT + 2)
+    path = tmp_path / "part.so"
+    path.write_bytes(whole[-1][1])
+    missing = names(path, "--undefined-only")
+    assert any(name.startswith("_ZSt4sortI") for name in missing)
+    assert any("9push_back" in name for name in missing)
