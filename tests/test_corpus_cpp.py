@@ -24,7 +24,7 @@ from proctor.verdict import Bucket
 
 TRIALS = [trial for trial in trials(corpus_folder()) if trial.kind in WAYS]
 COMPILING = msgspec.structs.replace(
-    foreign.COMPILING, cpu_seconds=3.0, wall_seconds=3.0, memory_bytes=1024 * MIB
+    foreign.COMPILING, cpu_seconds=3.0, wall_seconds=3.0, memory_bytes=768 * MIB
 )
 
 
