@@ -22,14 +22,17 @@ class Machine:
         self.now = 100.0
         self.load: Load | None = Load({1: 0.0}, 0.0, 1, 0)
         self.throttled = self.stolen = 0.0
+        self.looks = 0
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
     def watch(self, **limits) -> Stopwatch:
-        watch = Stopwatch(
-            Limits(**limits), lambda: self.load, lambda: self.throttled, lambda: self.stolen
-        )
+        watch = Stopwatch(Limits(**limits), self.look, lambda: self.throttled, lambda: self.stolen)
         watch.start()
         return watch
+
+    def look(self) -> Load | None:
+        self.looks += 1
+        return self.load
 
     def passes(
         self,
@@ -64,6 +67,17 @@ def test_a_sleeper_ends_by_the_wall_and_a_worker_by_the_processor(machine):
     assert watch.expired() == "wall"
     watch = machine.watch(wall_seconds=2, cpu_seconds=2)
     machine.passes(2.1, cpu=2.05)
+    assert watch.expired() == "cpu"
+
+
+def test_who_wakes_us_all_the_time_is_not_looked_at_each_time(machine):
+    watch = machine.watch(wall_seconds=2, cpu_seconds=1)
+    machine.passes(0.5)
+    for _ in range(1000):
+        machine.passes(0.0005, cpu=0.0004)
+        assert watch.expired() is None
+    assert 20 <= machine.looks <= 26
+    machine.passes(0.1, cpu=0.7)
     assert watch.expired() == "cpu"
 
 

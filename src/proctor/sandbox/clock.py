@@ -134,6 +134,7 @@ class Stopwatch:
         self._delays: Mapping[int, float] = {}
         self._cpu_at_start = 0.0
         self._looked: float | None = None
+        self._checked: float | None = None
         self.exact = False
         """Whether load was really subtracted."""
         self.cpu_seconds = 0.0
@@ -192,6 +193,11 @@ class Stopwatch:
         passed = self.passed - self._lap
         if passed < min(TICK, self._limits.cpu_seconds, self._limits.wall_seconds):
             return None
+        now = time.monotonic()
+        soon = self._checked is not None and now - self._checked < FRESH_SECONDS
+        if soon and passed - self._denied - self._heard_late < self._limits.wall_seconds:
+            return None  # one that writes without end wakes us far more often than is worth a look
+        self._checked = now
         load = self._look()
         cpu = 0.0
         if load is not None:
