@@ -8,6 +8,7 @@ before is `from __future__`, which Python wants first.
 import ast
 import hashlib
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -136,7 +137,7 @@ def _program(task: Task, source: str, preamble: str) -> Program:
     `from math import gcd` must not stand in for a missing `gcd` that a task asks for.
     """
     preamble = "\n".join(text for text in (preamble, task.preamble) if text)
-    provided = bound_names(tree) & entry_names(task) if (tree := outline(preamble)) else set()
+    provided = (_bound_by(preamble) or frozenset()) & entry_names(task)
     if provided:
         preamble = f"{preamble.rstrip()}\ndel {', '.join(sorted(provided))}"
     return Program(source=in_front(preamble, source), language=task.language)
@@ -155,10 +156,17 @@ def _is_code_prompt(task: Task, text: str) -> bool:
             task.prompt, task.language
         )
         return bool(opens) or text.lstrip().startswith("{")
-    tree = outline(task.prompt)
-    if tree is None:  # it may stop in the middle of a statement
+    names = _bound_by(task.prompt)
+    if names is None:  # it may stop in the middle of a statement
         return parse_answer(task.prompt + text) is not None
-    return bool(bound_names(tree))
+    return bool(names)
+
+
+@lru_cache(maxsize=256)
+def _bound_by(prompt: str) -> frozenset[str] | None:
+    """Return the names that a prompt or preamble binds, None if it cannot be read."""
+    tree = outline(prompt)
+    return None if tree is None else frozenset(bound_names(tree))
 
 
 _IMPORT = re.compile(

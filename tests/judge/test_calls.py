@@ -5,8 +5,12 @@ import time
 import pytest
 
 from proctor.judge import Judge, Rules
+from proctor.judge.calls import Asked, judge_all, question
+from proctor.judge.reduce import Case
+from proctor.judge.supervisor import Transcript
 from proctor.program import Program
 from proctor.sandbox import Limits
+from proctor.sandbox.inside import frames
 from proctor.task import CallCases, Task
 from proctor.verdict import Bucket, Passed
 
@@ -186,3 +190,62 @@ def f():
     judgement = judged(sandbox, source, [[]], [[1]], seconds=10)
     assert judgement.verdict.bucket is Bucket.WRONG_ANSWER
     assert time.process_time() - before < 5
+
+
+def asked(*cases):
+    """Return questions of calls: target, arguments, named arguments, what is expected."""
+    return Asked(
+        [
+            question(Case(index=index, target=target, args=args, kwargs=kwargs, expected=expected))
+            for index, (target, args, kwargs, expected) in enumerate(cases)
+        ]
+    )
+
+
+def kinds(requests):
+    return [frame.kind for frame in frames.Reader().feed(requests)]
+
+
+PROGRAM = Program(source="def f(x, y=0):\n    return [x, (y, 1.5)]\n")
+RIGHT = [
+    ("f", [1], {}, [1, (0, 1.5)]),
+    ("f", ["a", None], {}, ["a", (None, 1.5)]),
+    ("f", [{1: (2, 3)}], {}, [{1: (2, 3)}, (0, 1.5)]),
+]
+
+
+@pytest.mark.parametrize(
+    ("cases", "kind"),
+    [
+        (RIGHT, [frames.CALLS]),
+        ([*RIGHT, ("f", [1], {"y": 2}, [1, (2, 1.5)])], 4 * [frames.CALL]),
+        ([*RIGHT, ("(f)", [1], {}, [1, (0, 1.5)])], 4 * [frames.CALL]),
+        ([("f", ["x" * 9_000_000], {}, None)] * 2, 2 * [frames.CALL]),
+    ],
+    ids=["one function", "names", "another function", "too large for one message"],
+)
+def test_calls_of_one_function_are_one_message(cases, kind):
+    requests = asked(*cases).requests(PROGRAM, denied=False)
+    assert kinds(requests) == [frames.LOAD, *kind, frames.END]
+
+
+@pytest.mark.parametrize(
+    ("cases", "right"),
+    [
+        (RIGHT, [True, True, True]),
+        ([("f", [1], {}, [1.0, (0, 1.5)]), *RIGHT[1:]], [True, True, True]),
+        ([("f", [1], {}, [2, (0, 1.5)]), *RIGHT[1:]], [False, True, True]),
+        ([*RIGHT[:2], ("f", [1, float("nan")], {}, [1, (float("nan"), 1.5)])], [True, True, False]),
+        ([*RIGHT[:2], ("f", [], {}, None)], [True, True, False]),
+    ],
+    ids=["the very bytes", "equal", "wrong", "what is not equal to itself", "raises"],
+)
+def test_all_at_once_is_as_one_by_one(sandbox, cases, right):
+    """That all answers are the very bytes of the right ones is only a shorter way to see it."""
+    questions = asked(*cases)
+    requests = questions.requests(PROGRAM, denied=False)
+    exchanged = sandbox.exchange(requests, Limits())
+    tests, objects = questions.judge(exchanged, early_stop=False)
+    assert ([test.passed for test in tests], objects) == (right, False)
+    looked_at = judge_all(Transcript(exchanged), questions.questions, early_stop=False)
+    assert looked_at == (tests, objects)

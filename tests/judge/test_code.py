@@ -316,9 +316,9 @@ def test_with_and_without_an_examiner_the_verdict_is_the_same(judge, data, monke
         for source in (row["prompt"] + row["canonical_solution"], *wrong_versions(row)):
             program = Program(source=source)
             exam = judge._exam(task)
-            if exam.questions is None:
+            if exam.asked is None:
                 continue
-            reduced = judge._compare(exam, program, exam.questions)
+            reduced = judge._compare(exam, program, exam.asked)
             examined = judge._examine(exam, program)
             assert outcomes(reduced) == outcomes(examined), (row["task_id"], source)
 

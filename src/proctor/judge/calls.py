@@ -19,6 +19,7 @@ from proctor.judge.supervisor import (
     Findings,
     Gone,
     Source,
+    Transcript,
     answer,
     counted,
     forged,
@@ -29,6 +30,7 @@ from proctor.judge.supervisor import (
 )
 from proctor.program import Program
 from proctor.sandbox import Execution, Sandbox
+from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import show
 from proctor.sandbox.inside.frames import Frame, Malformed, TooLarge, dump
@@ -117,10 +119,61 @@ def holds(case: Case, got: Any) -> bool:
         return False  # comparing a signalling NaN raises, and a test that raises has not passed
 
 
-def requests(program: Program, questions: Sequence[Question], *, denied: bool) -> bytes:
-    """Return all that is to be asked about a program, to be sent at once."""
-    load = load_request(program.source, denied=denied)
-    return b"".join([load, *(question.request for question in questions), GOODBYE])
+def calls(number: int, target: str, inputs: Sequence[Sequence[Any]], most: int | None) -> bytes:
+    """Return calls of one function in one message; answers longer than `most` come as digests."""
+    packed = pack([list(given) for given in inputs])
+    message = {"f": target, "plain": _is_plain(packed), "most": most, "a": packed}
+    return frames.pack(frames.CALLS, number, dump(message))
+
+
+def _is_plain(packed: Any) -> bool:
+    """Tell whether what was packed is nothing but what JSON has by itself."""
+    if isinstance(packed, list):
+        return all(map(_is_plain, packed))
+    return not isinstance(packed, dict)
+
+
+class Asked:
+    """Questions that are sent at once, and what they come to if all answers are right."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        self._message = _message(questions)
+        self._right = _all_right(questions)
+        self._passed = [TestResult(index=one.case.index, passed=True) for one in questions]
+
+    def requests(self, program: Program, *, denied: bool) -> bytes:
+        """Return all that is ever said to a program."""
+        return load_request(program.source, denied=denied) + self._message + GOODBYE
+
+    def judge(self, exchanged: Exchanged, *, early_stop: bool) -> tuple[list[TestResult], bool]:
+        """Judge what a program said to it; also say whether objects came back."""
+        if exchanged.answers == self._right:
+            return self._passed, False
+        return judge_all(Transcript(exchanged), self.questions, early_stop=early_stop)
+
+
+def _message(questions: Sequence[Question]) -> bytes:
+    """Have all calls in one message if they are calls of one function, by position."""
+    cases = [question.case for question in questions]
+    one_by_one = b"".join(question.request for question in questions)
+    plain = all(case.index == place and not case.kwargs for place, case in enumerate(cases))
+    if not plain or len({case.target for case in cases}) != 1:
+        return one_by_one
+    try:
+        return calls(1, cases[0].target, [case.args for case in cases], None)
+    except TooLarge:
+        return one_by_one
+
+
+def _all_right(questions: Sequence[Question]) -> bytes | None:
+    """Return what a program says whose every answer is the very bytes of the right one."""
+    said = [frames.pack(frames.LOADED, 0, dump({"stage": "done"}))]
+    for question in questions:
+        if question.right is None:
+            return None
+        said.append(frames.pack(frames.VALUE, question.case.index + 1, question.right))
+    return b"".join(said)
 
 
 def judge_all(

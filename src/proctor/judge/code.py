@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.judge.calls import NeedsExaminerError, Question, judge_all, question, requests
+from proctor.judge.calls import Asked, NeedsExaminerError, judge_all, question
 from proctor.judge.examination import (
     Examination,
     Together,
@@ -29,7 +29,6 @@ from proctor.judge.supervisor import (
     Candidate,
     Findings,
     Gone,
-    Transcript,
     counted,
     load_request,
     loaded,
@@ -63,7 +62,8 @@ class _Exam(msgspec.Struct, kw_only=True):
     """What is kept of a task between its samples."""
 
     task: Task
-    questions: Sequence[Question] | None
+    asked: Asked | None
+    """What a candidate is asked, if answers can be compared here."""
     order: dict[str, Any]
     rehearsal: Rehearsal
     lock: Any
@@ -103,7 +103,7 @@ class CodeJudge:
                 cases = reduce(task)
                 exam = _Exam(
                     task=task,
-                    questions=None if cases is None else [question(case) for case in cases],
+                    asked=None if cases is None else Asked([question(case) for case in cases]),
                     order=order_for(task, early_stop=self._early_stop),
                     rehearsal=Rehearsal(),
                     lock=threading.RLock(),
@@ -113,7 +113,7 @@ class CodeJudge:
                     self._exams.popitem(last=False)
             exam = self._exams[task.sha256]
         with exam.lock:
-            if not exam.settled and exam.questions is None and ONE_PROCESS.search(_test_text(task)):
+            if not exam.settled and exam.asked is None and ONE_PROCESS.search(_test_text(task)):
                 self._settle_process(exam)
             exam.settled = True
         return exam
@@ -163,10 +163,10 @@ class CodeJudge:
     def _apart(self, exam: _Exam, program: Program) -> Found:
         """Judge with candidate and tests in processes of their own."""
         one_by_one = self._one_at_a_time or exam.task.metadata.one_at_a_time
-        if exam.questions is not None:
+        if exam.asked is not None:
             compare = self._compare_live if one_by_one else self._compare
             try:
-                return compare(exam, program, exam.questions)
+                return compare(exam, program, exam.asked)
             except NeedsExaminerError:
                 pass
         if exam.rehearsal.script and not one_by_one:
@@ -176,21 +176,19 @@ class CodeJudge:
                 exam.rehearsal.diverged()
         return self._examine(exam, program)
 
-    def _compare(self, exam: _Exam, program: Program, questions: Sequence[Question]) -> Found:
+    def _compare(self, exam: _Exam, program: Program, asked: Asked) -> Found:
         """Send all calls at once and compare the answers here."""
-        denied = exam.task.metadata.denylist
-        asked = requests(program, questions, denied=denied)
-        exchanged = self._sandbox.exchange(asked, exam.task.limits)
+        requests = asked.requests(program, denied=exam.task.metadata.denylist)
+        exchanged = self._sandbox.exchange(requests, exam.task.limits)
         objects = False
         try:
-            transcript = Transcript(exchanged)
-            tests, objects = judge_all(transcript, questions, early_stop=self._early_stop)
+            tests, objects = asked.judge(exchanged, early_stop=self._early_stop)
         except Gone as end:
             tests = all_failed(exam.order, end)
         notes = frozenset({OBJECTS} if objects else ())
         return self._found(exam, tests, exchanged.execution, notes)
 
-    def _compare_live(self, exam: _Exam, program: Program, questions: Sequence[Question]) -> Found:
+    def _compare_live(self, exam: _Exam, program: Program, asked: Asked) -> Found:
         """Send one call after the other, so that nobody can look ahead, and compare here."""
         task = exam.task
         candidate = Candidate(self._sandbox, task.limits)
@@ -199,7 +197,7 @@ class CodeJudge:
             candidate.guest.send(load_request(program.source, denied=task.metadata.denylist))
             tests, objects = judge_all(
                 candidate,
-                questions,
+                asked.questions,
                 ask=lambda question: candidate.guest.send(question.request),
                 early_stop=self._early_stop,
             )

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.judge.calls import MAX_HASHED, read_value
+from proctor.judge.calls import MAX_HASHED, calls, read_value
 from proctor.judge.examination import UnfitError
 from proctor.judge.stdin import OUT_OF_TIME
 from proctor.judge.supervisor import (
@@ -32,8 +32,8 @@ from proctor.sandbox import Execution, Limits, Sandbox
 from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import show
-from proctor.sandbox.inside.frames import Frame, TooLarge, dump
-from proctor.sandbox.inside.values import CannotCross, pack
+from proctor.sandbox.inside.frames import Frame, TooLarge
+from proctor.sandbox.inside.values import CannotCross
 from proctor.task import ReferenceCases, Task
 from proctor.verdict import Bucket, TestResult
 
@@ -78,15 +78,9 @@ class Exam(msgspec.Struct, frozen=True, kw_only=True):
 
 def questions(cases: ReferenceCases, first: int, last: int, *, whole: bool = False) -> bytes:
     """Return calls as they cross the border; `whole` has long answers cross, too."""
+    target = TARGETS[cases.accept].format(cases.fn_name)
     try:
-        packed = pack([list(given) for given in cases.inputs[first:last]])
-        message = {
-            "f": TARGETS[cases.accept].format(cases.fn_name),
-            "plain": _is_plain(packed),
-            "most": None if whole else LONG,
-            "a": packed,
-        }
-        return frames.pack(frames.CALLS, first + 1, dump(message))
+        return calls(first + 1, target, cases.inputs[first:last], None if whole else LONG)
     except CannotCross as error:
         raise UnfitError(f"an input cannot cross the border: {error}") from None
     except TooLarge as error:
@@ -95,13 +89,6 @@ def questions(cases: ReferenceCases, first: int, last: int, *, whole: bool = Fal
     middle = (first + last) // 2
     halves = (first, middle), (middle, last)
     return b"".join(questions(cases, *half, whole=whole) for half in halves)
-
-
-def _is_plain(packed: Any) -> bool:
-    """Tell whether what was packed is nothing but what JSON has by itself."""
-    if isinstance(packed, list):
-        return all(map(_is_plain, packed))
-    return not isinstance(packed, dict)
 
 
 class Hearing:
