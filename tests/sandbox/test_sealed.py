@@ -21,20 +21,22 @@ def test_nobody_can_write_to_them():
     os.close(file)
 
 
-def test_a_file_is_made_once_and_goes_with_the_rest():
+def test_a_file_is_made_once_and_each_has_a_descriptor_of_his_own():
     files = Sealed()
-    first = files.file("a", lambda: b"made")
-    assert files.file("a", lambda: b"made again") == first
-    assert os.pread(first, 100, 0) == b"made"
-    assert files.file("b", lambda: b"") != first
+    first, second = files.file("a", lambda: b"made"), files.file("a", lambda: b"made again")
+    other = files.file("b", lambda: b"other")
     files.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(first)
+    assert [os.pread(fd, 100, 0) for fd in (first, second, other)] == [b"made", b"made", b"other"]
+    assert len({first, second, other}) == 3
+    for fd in (first, second, other):
+        os.close(fd)
 
 
 def test_one_that_cannot_be_made_is_tried_again():
     files = Sealed()
     with pytest.raises(ZeroDivisionError):
         files.file("a", lambda: bytes(1 // 0))
-    assert os.pread(files.file("a", lambda: b"made"), 100, 0) == b"made"
+    file = files.file("a", lambda: b"made")
+    assert os.pread(file, 100, 0) == b"made"
+    os.close(file)
     files.close()

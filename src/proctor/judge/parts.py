@@ -10,6 +10,7 @@ reference solution. Nothing that a candidate does leads from one to another.
 """
 
 import hashlib
+import os
 import re
 import secrets
 import threading
@@ -231,7 +232,11 @@ class _Workshop:
             limits = limits.with_seconds(max(EXAMINER_SECONDS, limits.wall_seconds))
         files = {name: parts[name] for name in names}
         args = [f"./{name}" for name in names]
-        return self.foreign.start(self.toolchain, self._host(), files, args, limits)
+        host = self._host()
+        try:
+            return self.foreign.start(self.toolchain, host, files, args, limits)
+        finally:
+            os.close(host)
 
     def _host_recipe(self) -> Recipe:
         steps = gcc.program(self.toolchain)

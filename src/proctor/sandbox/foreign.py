@@ -231,7 +231,7 @@ class Foreign:
             pool.give_back(box)
 
     def held(self, toolchain: Toolchain, recipe: Recipe, make: Callable[[], bytes]) -> int:
-        """Return a descriptor of what came of a recipe, by `make`; it stays ours."""
+        """Return a descriptor, the caller's own, of what came of a recipe by `make`."""
         return self._sealed.file(recipe.digest(toolchain), make)
 
     def start(

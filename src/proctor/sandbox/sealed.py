@@ -28,11 +28,11 @@ class Sealed:
         self._lock = threading.Lock()
 
     def file(self, name: str, make: Callable[[], bytes]) -> int:
-        """Return the descriptor of a file, which stays ours."""
+        """Return a descriptor, the caller's own, of a file."""
         with self._lock:
             if name not in self._files:
                 self._files[name] = sealed(make())
-            return self._files[name]
+            return os.dup(self._files[name])
 
     def close(self) -> None:
         """Let go of all."""
