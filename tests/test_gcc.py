@@ -98,6 +98,12 @@ def test_a_text_that_reaches_into_headers(source):
         "namespace/**/std { int more; }",
         "template <typename T> T twice(T x) { return x + x; }",
         "_GLIBCXX_BEGIN_NAMESPACE_CXX11 }",
+        "void *operator new(size_t size);",
+        "void operator\tdelete[](void *) noexcept;",
+        "void *operator/**/new(size_t size);",
+        "#define PLACE operator\nvoid *PLACE new(size_t size);",
+        "#define MAKE new\nvoid *operator MAKE(size_t size);",
+        "void std::__throw_out_of_range_fmt(const char *, ...) { abort(); }",
     ],
 )
 def test_a_text_that_may_do_so_where_it_is_hidden(source):
@@ -113,6 +119,8 @@ def test_a_text_that_may_do_so_where_it_is_hidden(source):
         "namespace { int hidden; }",
         "struct Point { int x; };\nclass Line : public Point {};",
         "int namespaces; std::string templates;",
+        "struct P { bool operator<(const P &) const; int operator()(int); int &operator [](int); };",
+        "P *p = new P; delete p; ++operators;",
     ],
 )
 def test_a_text_that_keeps_to_itself(source):

@@ -33,8 +33,10 @@ _REACHES_IN = re.compile(
 _MAY_REACH_IN = re.compile(
     r"(?<!\busing )\bnamespace\b(?!\s*\{)|\btemplate\b|\b(?:struct|class)\s+\w+\s*::"
     r"|_GLIBCXX|##|%:%:|\\[ \t\f\v\r]*\n"
+    r"|\boperator\b(?!\s*[-+*%^&|~!=<>(\[,])|\bstd\s*::\s*__"
 )
-"""Also what could hide it: macros, words made of others or broken into lines, any template."""
+"""Also what could hide it: macros, words made of others or broken into lines, any template; and
+what may replace `new`, `delete` or others that templates use, since those elsewhere would not."""
 MOST_HEADERS = 64
 """More than anybody begins with: to look for beginnings of headers takes time for each of them."""
 

@@ -75,7 +75,7 @@ def host_of(sandbox, folder):
 
 def test_the_host_shows_templates_of_the_library_and_nothing_of_its_own(cpp, tmp_path):
     shown = names(host_of(cpp, tmp_path), "--defined-only")
-    assert len(shown) > 500
+    assert len(shown) > 200
     assert {name[:4] for name in shown} <= {"_ZNS", "_ZNK", "_ZSt"}
 
 
@@ -93,7 +93,7 @@ def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
     subprocess.run([*steps, "part.cpp"], cwd=tmp_path, check=True)
     elsewhere = {name for name in names(tmp_path / "part.so", "--undefined-only") if "I" in name}
     ours = {name for name in elsewhere if "@" not in name and name.startswith("_Z")}
-    assert len(ours) > 100
+    assert len(ours) > 80
     assert ours <= names(tmp_path / "host", "--defined-only")
 
 
@@ -113,12 +113,12 @@ def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path,
         language="cpp",
         prompt=prompt + "vector<int> f(vector<int> a) {\n",
         entry_point="f",
-        tests=InOneFile(code="#include <assert.h>\nint main() { assert(f({2, 1})[0] == 1); }"),
+        tests=InOneFile(code="#include <assert.h>\nint main() { assert(f({2, 1})[1] == 2); }"),
         limits=Limits().with_seconds(5),
     )
     judge = Judge(cpp)
     for n in range(WORTH_IT + 2):
-        source = f"{task.prompt}  a.push_back({n + 5}); sort(a.begin(), a.end()); return a; }}"
+        source = f"{task.prompt}  a.push_back({n + 5}); sort(a.begin(), a.end()); a[0] = a[a.size() - 1]; return a; }}"
         judgement = judge.judge(task, Program(source=source, language="cpp"))
         assert isinstance(judgement.verdict, Passed), judgement.verdict
     assert [again for again, _ in whole] == [False] * (WORTH_IT + 2)
@@ -127,3 +127,7 @@ def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path,
     missing = names(path, "--undefined-only")
     assert any(name.startswith("_ZSt4sortI") for name in missing)
     assert any("9push_back" in name for name in missing)
+    # what only reads a member is its own: to ask the host takes longer than to do it
+    assert not [
+        name for name in missing if name.endswith(("ixEm", "4sizeEv", "5beginEv", "3endEv"))
+    ]

@@ -2,6 +2,7 @@
 
 import secrets
 
+import msgspec
 import pytest
 
 from proctor.benchmarks import load
@@ -308,6 +309,14 @@ def test_more_calls_than_anybody_makes(cpp, monkeypatch):
     )
     assert landed(cpp, task, "    return true;\n}\n") == (Bucket.WALL_TIME, "apart")
     assert landed(cpp, task, "    return x < 5;\n}\n") == (Bucket.PASSED, "apart")
+
+
+def test_the_host_does_not_count_for_what_a_candidate_may_write(cpp):
+    task = task_of("int f(int x) {\n", "int main() { assert(f(1) == 2); }")
+    for limit in ("scratch_bytes", "file_bytes"):
+        limits = msgspec.structs.replace(task.limits, **{limit: 128 * 1024})
+        little = msgspec.structs.replace(task, limits=limits)
+        assert landed(cpp, little, "return x + 1; }") == (Bucket.PASSED, "apart")
 
 
 def test_no_answer_changes_the_way(cpp):

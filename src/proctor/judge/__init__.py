@@ -43,6 +43,7 @@ PROBES = [
     for target in ("probe(20) == 41", "max(probe(1), 0) == 3")
 ]
 """One that is compared here, and one that needs an examiner."""
+A_DAY = 86400.0
 PROBE_PROGRAM = Program(source="def probe(n):\n    return 2 * n + 1\n")
 
 
@@ -144,7 +145,7 @@ class Judge:
         If it did not, something other than the program takes boxes down.
         """
         try:
-            witness = self._sandbox.session(Limits())
+            witness = self._sandbox.session(Limits(), idle_seconds=A_DAY)
         except SandboxError as error:
             return str(error), False
         try:

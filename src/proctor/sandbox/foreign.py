@@ -244,6 +244,12 @@ class Foreign:
     ) -> Guest:
         """Start a program that has a border at descriptor 3, in a folder with nothing but files."""
         check()
+        size = os.fstat(host).st_size  # which is not the guest's own
+        limits = msgspec.structs.replace(
+            limits,
+            scratch_bytes=limits.scratch_bytes + size,
+            file_bytes=max(limits.file_bytes, size),
+        )
         nothing = Program(source="", language=toolchain.language.name)
         how = _how(toolchain, nothing, (), limits)
         how |= {"file": "", "argv": ["./host", *args], "border": True, "beside": "host"}
