@@ -25,5 +25,6 @@ vector<int> doubled(vector<int> xs) {
         copied.insert(copied.end(), some.begin(), some.end());
         for (size_t i = 0; i < xs.size(); ++i) xs[i] = 2 * copied[i];
     }
-    return live == before ? xs : vector<int>{};
+    if (live != before) xs.clear();
+    return xs;
 }
