@@ -6,7 +6,6 @@ import pytest
 
 from proctor import gcc
 from proctor.build import Recipe, unpack
-from proctor.errors import SandboxError
 from proctor.judge import Judge, marshal
 from proctor.judge import parts as parts_module
 from proctor.program import Program
@@ -46,15 +45,6 @@ void all() {
     std::sort(s.begin(), s.end()); std::reverse(s.begin(), s.end());
 }
 """
-
-
-@pytest.fixture(scope="module")
-def cpp(kernel):
-    try:
-        kernel.offer("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
-    return kernel
 
 
 def names(path, *which):
@@ -98,13 +88,13 @@ def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
 
 
 def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path, monkeypatch):
-    whole = []
+    made = []
     candidate = parts_module._Workshop.candidate
 
-    def making(self, program, *, whole_=whole, **how):
-        made = candidate(self, program, **how)
-        whole_.append((how.get("whole", False), unpack(made.files)["part.so"]))
-        return made
+    def making(self, program, *, whole=False):
+        outcome = candidate(self, program, whole=whole)
+        made.append((whole, unpack(outcome.files)["part.so"]))
+        return outcome
 
     monkeypatch.setattr(parts_module._Workshop, "candidate", making)
     prompt = "#include <vector>\n#include <algorithm>\nusing namespace std;\n"
@@ -121,9 +111,9 @@ def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path,
         source = f"{task.prompt}  a.push_back({n + 5}); sort(a.begin(), a.end()); a[0] = a[a.size() - 1]; return a; }}"
         judgement = judge.judge(task, Program(source=source, language="cpp"))
         assert isinstance(judgement.verdict, Passed), judgement.verdict
-    assert [again for again, _ in whole] == [False] * (WORTH_IT + 2)
+    assert [whole for whole, _ in made] == [False] * (WORTH_IT + 2)
     path = tmp_path / "part.so"
-    path.write_bytes(whole[-1][1])
+    path.write_bytes(made[-1][1])
     missing = names(path, "--undefined-only")
     assert any(name.startswith("_ZSt4sortI") for name in missing)
     assert any("9push_back" in name for name in missing)

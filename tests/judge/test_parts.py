@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from proctor.benchmarks import load
-from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.judge.parts import PartsJudge, _found
 from proctor.judge.supervisor import Findings
@@ -18,15 +17,6 @@ from proctor.verdict import Bucket, Passed
 from proctor.verdict import TestResult as Result
 
 ASSERT = "#include <assert.h>\n"
-
-
-@pytest.fixture(scope="module")
-def cpp(kernel):
-    try:
-        kernel.offer("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
-    return kernel
 
 
 def task_of(prompt, tests, entry="f", *, setup="", solution=None, seconds=5.0):

@@ -7,7 +7,6 @@ import pytest
 
 from proctor.completion import Completion
 from proctor.context import Context
-from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.judge.repository import diagnostics
 from proctor.program import verbatim
@@ -39,12 +38,8 @@ TASK = Task(
 
 
 @pytest.fixture(scope="module")
-def judge(kernel):
-    try:
-        kernel.offer("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
-    return Judge(kernel)
+def judge(cpp):
+    return Judge(cpp)
 
 
 @pytest.mark.parametrize(

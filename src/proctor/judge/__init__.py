@@ -43,8 +43,9 @@ PROBES = [
     for target in ("probe(20) == 41", "max(probe(1), 0) == 3")
 ]
 """One that is compared here, and one that needs an examiner."""
-A_DAY = 86400.0
 PROBE_PROGRAM = Program(source="def probe(n):\n    return 2 * n + 1\n")
+A_DAY = 86400.0
+"""No try takes as long: a box beside it must not go by itself because nobody uses it."""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
