@@ -249,3 +249,13 @@ def test_all_at_once_is_as_one_by_one(sandbox, cases, right):
     assert ([test.passed for test in tests], objects) == (right, False)
     looked_at = judge_all(Transcript(exchanged), questions.questions, early_stop=False)
     assert looked_at == (tests, objects)
+
+
+@pytest.mark.parametrize(("size", "times"), [(900_000, 3), (2_500_000, 1)])
+def test_texts_that_look_like_many_values_are_few(sandbox, size, times):
+    """What is counted in hostile messages is not what tests may pass to a candidate."""
+    questions = asked(*[("f", ["," * size], {}, size)] * times)
+    program = Program(source="def f(x):\n    return len(x)\n")
+    exchanged = sandbox.exchange(questions.requests(program, denied=False), Limits())
+    tests, _ = questions.judge(exchanged, early_stop=False)
+    assert [test.passed for test in tests] == [True] * times

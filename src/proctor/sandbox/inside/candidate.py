@@ -19,7 +19,7 @@ except ImportError:
 
 from . import denylist, frames
 from .exceptions import Classes, lineage
-from .frames import Frame, Malformed, TooLarge, Wire, dump, parse
+from .frames import Frame, Malformed, TooLarge, Wire, dump, load
 from .light import TYPE_CHECKING
 from .values import CannotCross, pack, pack_contents, refuse, unpack
 
@@ -84,7 +84,7 @@ class Candidate:
 
     def _answer_all(self, frame: Frame) -> None:
         """Answer many calls of one function, numbered from that of the frame."""
-        message = parse(frame.payload)
+        message = load(frame.payload)
         for number, packed in enumerate(message["a"], frame.number):
             self._current = number
             self._reply(number, self._call_one, packed, message)
@@ -101,7 +101,7 @@ class Candidate:
         self._wire.write(data)
 
     def _perform(self, kind: int, payload: bytes) -> tuple[int, Any]:
-        message = parse(payload)
+        message = load(payload)
         if kind == frames.LOAD:
             return frames.LOADED, self._load(**message)
         if kind == frames.CALL:
@@ -227,11 +227,11 @@ class Candidate:
         """Wait for a callback's answer and serve requests that come before it."""
         while (frame := self._wire.receive()) is not None:
             if frame.kind == frames.VALUE:
-                return unpack(parse(frame.payload)["v"], self._other)
+                return unpack(load(frame.payload)["v"], self._other)
             if frame.kind == frames.END:
                 break
             if frame.kind == frames.RAISED:
-                message = parse(frame.payload)
+                message = load(frame.payload)
                 raise Classes().make(message, unpack(message["args"]))
             self._answer(frame)
         os._exit(0)
