@@ -9,6 +9,7 @@ from proctor.judge import Judge, Rules
 from proctor.program import Program
 from proctor.sandbox import Limits
 from proctor.task import Assertions, CheckFunction, Metadata, Task
+from proctor.verdict import Passed
 
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=2.0)
 GOOD = "def f(x):\n    return 2 * x\n"
@@ -191,3 +192,17 @@ def test_assertions_are_replayed_too(counting):
     for _ in range(3):
         assert judged(judge, task, GOOD).verdict.bucket == "passed"
     assert counting.used == {"live": 1, "replayed": 2}
+
+
+def test_a_test_may_hold_texts_that_look_like_many_values(sandbox):
+    """It was taken for more than may cross, and the candidate for one that ends its examiner."""
+    text = "," * 2_500_000
+    code = f"def check(f):\n    for _ in range(2):\n        assert f({text!r}) == {len(text)}\n"
+    task = Task(
+        task_id="t",
+        entry_point="f",
+        tests=CheckFunction(code=code),
+        limits=Limits().with_seconds(20),
+    )
+    program = Program(source="def f(x):\n    return len(x)\n")
+    assert isinstance(Judge(sandbox).judge(task, program).verdict, Passed)

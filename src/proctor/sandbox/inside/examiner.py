@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import Any, Protocol
 
 from . import frames
-from .frames import Malformed, TooLarge, Wire, parse
+from .frames import Malformed, TooLarge, Wire, load
 from .standins import Border, Remote
 
 MAX_TEXT = 1024
@@ -261,7 +261,7 @@ def examine(wire: Wire) -> None:
     frame = wire.receive()
     if frame is None:
         return
-    order = parse(frame.payload)
+    order = load(frame.payload)
     border = Border(wire)
     names = Names(border, tuple(order["entry_points"]))
     random.seed(order["seed"])

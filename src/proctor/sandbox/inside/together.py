@@ -14,7 +14,7 @@ from typing import Any
 from . import denylist, frames
 from .candidate import FILE, MODULE, describe, line_of
 from .examiner import Examination, Tests, Unfit
-from .frames import Malformed, Wire, parse
+from .frames import Malformed, Wire, load
 from .unit import UnitTests
 
 
@@ -34,7 +34,7 @@ def examine_together(wire: Wire) -> None:
     frame = wire.receive()
     if frame is None:
         return
-    order = parse(frame.payload)
+    order = load(frame.payload)
     token = order.pop("token")
     module = types.ModuleType(MODULE)
     sys.modules[MODULE] = module
