@@ -74,8 +74,9 @@ def test_all_together_have_so_much_memory(kernel, monkeypatch):
     made = Notebooks(kernel, most=9, most_of_one=9, memory_bytes=250 * MIB)
     first, second = (made.open("a", LIMITS, 60.0) for _ in range(2))
     for held in (first, second):
-        held.notebook.execute("x = b'x' * (80 << 20)")
-        held.rest()
+        with held.busy:
+            held.notebook.execute("x = b'x' * (80 << 20)")
+            held.rest()
     end = time.monotonic() + 20
     while made.count == 2:
         assert time.monotonic() < end
