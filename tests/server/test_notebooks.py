@@ -20,9 +20,10 @@ def open_ones(kernel, monkeypatch):
     made.close()
 
 
-def wait_for_none(open_ones, seconds=20.0):
+def wait_for_end(held, seconds=20.0):
+    """Wait until one has ended, which it does after it is no longer there."""
     end = time.monotonic() + seconds
-    while open_ones.count:
+    while held.notebook.alive:
         assert time.monotonic() < end, "it is still there"
         time.sleep(0.05)
 
@@ -50,8 +51,8 @@ def test_those_of_others_are_not_there(open_ones):
 
 def test_one_that_nobody_uses_goes(open_ones):
     held = open_ones.open("a", LIMITS, 0.3)
-    wait_for_none(open_ones)
-    assert not held.notebook.alive
+    wait_for_end(held)
+    assert open_ones.count == 0
 
 
 def test_one_that_works_between_cells_goes(open_ones, monkeypatch):
@@ -59,14 +60,15 @@ def test_one_that_works_between_cells_goes(open_ones, monkeypatch):
     held = open_ones.open("a", LIMITS, 60.0)
     held.notebook.execute("import threading\ndef f():\n    while True: pass")
     held.notebook.execute("threading.Thread(target=f, daemon=True).start()")
-    wait_for_none(open_ones)
+    wait_for_end(held)
+    assert open_ones.count == 0
 
 
 def test_one_whose_process_ends_between_cells_goes(open_ones):
     held = open_ones.open("a", LIMITS, 60.0)
     held.notebook.execute("import threading, os\nthreading.Timer(0.2, os._exit, [0]).start()")
-    wait_for_none(open_ones)
-    assert not held.notebook.alive
+    wait_for_end(held)
+    assert open_ones.count == 0
 
 
 def test_all_together_have_so_much_memory(kernel, monkeypatch):
@@ -77,11 +79,8 @@ def test_all_together_have_so_much_memory(kernel, monkeypatch):
         with held.busy:
             held.notebook.execute("x = b'x' * (80 << 20)")
             held.rest()
-    end = time.monotonic() + 20
-    while made.count == 2:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    assert (first.notebook.alive, second.notebook.alive) == (False, True)
+    wait_for_end(first)
+    assert (made.count, second.notebook.alive) == (1, True)
     with pytest.raises(Refusal, match="use up the memory"):
         for _ in range(5):
             made.open("a", LIMITS, 60.0)
