@@ -161,11 +161,12 @@ def test_objects_are_replayed_where_they_are_asked_the_same(counting):
     judge = Judge(counting)
     for _ in range(3):
         assert judged(judge, task, source).verdict.bucket == "passed"
+    assert counting.used == {"live": 1, "replayed": 1}
     lying = source.replace("range(self.size)", "range(2)")
     assert judged(judge, task, lying).verdict.bucket == "wrong_answer"
     longer = source.replace("range(self.size)", "range(self.size + 1)")
     assert judged(judge, task, longer).verdict.bucket == "wrong_answer"
-    assert counting.used == {"live": 2, "replayed": 4}  # live first, and where it asks for more
+    assert counting.used == {"live": 2, "replayed": 3}  # live first, and where it asks for more
 
 
 @pytest.mark.parametrize("how", ["rule", "task"])
@@ -191,7 +192,38 @@ def test_assertions_are_replayed_too(counting):
     judge = Judge(counting)
     for _ in range(3):
         assert judged(judge, task, GOOD).verdict.bucket == "passed"
-    assert counting.used == {"live": 1, "replayed": 2}
+    assert counting.used == {"live": 1, "replayed": 1}
+
+
+def test_answers_that_passed_are_not_examined_again(counting):
+    judge = Judge(counting)
+    first, second, third = (judged(judge, LOOP, GOOD) for _ in range(3))
+    assert counting.used == {"live": 1, "replayed": 1}
+    alike(first, second)
+    alike(second, third)
+    wrong = "def f(x):\n    return 2 * x if x < 4 else 9\n"
+    for _ in range(2):
+        assert judged(judge, LOOP, wrong).verdict.bucket == "wrong_answer"
+    assert counting.used == {"live": 1, "replayed": 3}
+    assert judged(judge, LOOP, GOOD).verdict.bucket == "passed"
+    assert counting.used == {"live": 1, "replayed": 3}
+
+
+def test_right_answers_do_not_excuse_a_bad_end(counting):
+    dies_in_the_end = """
+        import os, sys
+        class Out:
+            def flush(self): os.abort()
+        sys.stdout = Out()
+        def f(x): return 2 * x
+    """
+    judge = Judge(counting)
+    for _ in range(3):
+        assert judged(judge, LOOP, GOOD).verdict.bucket == "passed"
+    live = judged(Judge(counting), LOOP, dies_in_the_end)
+    before = counting.used["replayed"]
+    alike(judged(judge, LOOP, dies_in_the_end), live)
+    assert counting.used["replayed"] == before + 1
 
 
 def test_a_test_may_hold_texts_that_look_like_many_values(sandbox):

@@ -211,9 +211,10 @@ class CodeJudge:
 
     def _replay(self, exam: _Exam, program: Program) -> Found:
         """Ask what other candidates were asked, and have an examiner run the tests on that."""
-        task, script = exam.task, exam.rehearsal.script
+        task = exam.task
         load = load_request(program.source, denied=task.metadata.denylist)
-        examined, execution = Replay(self._sandbox, exam.order, script, task.limits).run(load)
+        replay = Replay(self._sandbox, exam.order, exam.rehearsal, task.limits)
+        examined, execution = replay.run(load)
         return self._found(exam, examined.tests, execution, examined.notes)
 
     def _examine(self, exam: _Exam, program: Program) -> Found:

@@ -5,10 +5,13 @@ candidate all at once; then an examiner runs the test, fed with the answers that
 already, and says what it would have asked. Only if that is, byte for byte and in order, what was
 asked, do its results count: then nothing differs from a live examination. Otherwise the sample
 is examined live, in fresh processes.
+
+All that an examiner learns of a candidate are its answers, and it draws the same numbers whenever
+it runs. So who gives, byte for byte, the answers with which another has passed, passes as well.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.judge.examination import (
     Examined,
@@ -31,11 +34,20 @@ class DivergedError(Exception):
     """The test asks this candidate something else."""
 
 
+class Right(NamedTuple):
+    """What was asked and answered in an examination that was passed, and how."""
+
+    script: Sequence[bytes]
+    answers: bytes
+    examined: Examined
+
+
 class Rehearsal:
-    """What a task's test is known to ask."""
+    """What a task's test is known to ask, and once was told."""
 
     def __init__(self) -> None:
         self.script: Sequence[bytes] = ()
+        self.right: Right | None = None
         self._divergences = 0
 
     def learn(self, asked: Sequence[bytes] | None) -> None:
@@ -55,11 +67,12 @@ class Replay:
     """One candidate under one examiner, one after the other."""
 
     def __init__(
-        self, sandbox: Sandbox, order: dict[str, Any], script: Sequence[bytes], limits: Limits
+        self, sandbox: Sandbox, order: dict[str, Any], rehearsal: Rehearsal, limits: Limits
     ) -> None:
         self._sandbox = sandbox
         self._order = order
-        self._script = script
+        self._rehearsal = rehearsal
+        self._script = rehearsal.script
         self._limits = limits
         self._answers: list[Frame] = []
         self._end: Gone | None = None
@@ -68,13 +81,18 @@ class Replay:
     def run(self, load: bytes) -> tuple[Examined, Execution]:
         """Ask all, then examine the answers; DivergedError if the test would ask something else."""
         exchanged = self._sandbox.exchange(b"".join([load, *self._script, GOODBYE]), self._limits)
+        ended, right = exchanged.execution.ending == Exited(0), self._rehearsal.right
+        if ended and right is not None and right[:2] == (self._script, exchanged.answers):
+            return right.examined, exchanged.execution
         try:
             self._collect(Transcript(exchanged))
         except Gone as end:  # it did not even load
             return Examined(all_failed(self._order, end)), exchanged.execution
         examined = self._examine()
-        if self._asked < len(self._script) and exchanged.execution.ending != Exited(0):
+        if self._asked < len(self._script) and not ended:
             raise DivergedError  # it may have ended by what it would not have been asked
+        if ended and len(exchanged.answers) <= MAX_BYTES and all(t.passed for t in examined.tests):
+            self._rehearsal.right = Right(self._script, exchanged.answers, examined)
         return examined, exchanged.execution
 
     def _collect(self, transcript: Transcript) -> None:
