@@ -72,9 +72,12 @@ class Journal:
         """
         rest, place = encode(record) + b"\n", self._end
         self._end += len(rest)
-        with writing(self._path):
+        try:
             while rest:
                 rest = rest[self._file.write(rest) :]
+        except OSError:
+            with writing(self._path):
+                raise
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
         return place

@@ -49,10 +49,10 @@ EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 NOTEBOOKS = ("notebook",)
 """Files that live in boxes of notebooks only."""
 
-PRELOADED = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator")
+PRELOADED = ("itertools", "math", "operator")
 """What many candidates import; more would make every fork slower for all of them."""
 
-HEAVY = ("json", "re", "string", "typing")
+HEAVY = ("bisect", "collections", "copy", "functools", "heapq", "json", "re", "string", "typing")
 """What many candidates import as well, but which all others would have to copy."""
 IMPORTS_HEAVY = re.compile(
     rb"(?:import|from)\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*){0,50}(?:%b)\b"
@@ -83,7 +83,7 @@ if os.fork() == 0:  # what parsing and compiling leave behind in memory goes wit
     with os.fdopen(int(sys.argv[2]), "rb") as file:
         bundle = json.load(file)
     for module in bundle["modules"]:
-        module[1] = compile(module[1], f"<inside {module[0]}>", "exec")
+        module[1] = compile(module[1], f"<inside {module[0]}>", "exec", optimize=2)
     with os.fdopen(writing, "wb") as file:
         marshal.dump(bundle, file)
     os._exit(0)

@@ -18,12 +18,14 @@ import struct
 from . import linux
 from .landlock import READ, SCRATCH, Landlock
 from .light import TYPE_CHECKING, signal, socket
-from .nest import Nest, Step
+from .nest import Nest
 from .remains import empty, end, end_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from .nest import Step
 
 
 class Contained(Nest):
@@ -102,7 +104,7 @@ class Contained(Nest):
         """End the guest, which is one process."""
         end(self._guest)
 
-    def sweep(self, wait: Callable[[], bool]) -> None:
+    def sweep(self, wait: Callable[[int], bool]) -> None:
         """See that nothing is left: no process, and no file but in a session."""
         end_children(wait)
         if not self._shared:

@@ -7,12 +7,14 @@ import os
 import sys
 
 from .light import TYPE_CHECKING, signal
-from .nest import Nest, Step
+from .nest import Nest
 from .remains import empty, end, end_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from .nest import Step
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -57,7 +59,7 @@ class Folder(Nest):
         """End the guest."""
         _signal_group(self._guest)
 
-    def sweep(self, wait: Callable[[], bool]) -> None:
+    def sweep(self, wait: Callable[[int], bool]) -> None:
         """End what the guest left running."""
         _signal_group(self._guest)
         end_children(wait)

@@ -3,7 +3,8 @@
 import os
 import select
 
-CHUNK = 1 << 16
+CHUNK, ROOM = 1 << 16, 1 << 14
+"""How much there is room for at first: in one pipe of a guest that lives, in all of a dead one."""
 AT_ONCE = 4096
 """What every pipe holds, so that writing it takes no time."""
 
@@ -44,23 +45,29 @@ class Feed:
             self.writing = -1
 
 
+def contents(fd: int) -> memoryview:
+    """Return what is in a file, in memory that can be wiped."""
+    try:
+        buffer = bytearray(os.fstat(fd).st_size)
+        os.readv(fd, [buffer])
+        return memoryview(buffer)
+    finally:
+        os.close(fd)
+
+
 class Stream:
-    """What a guest writes to one pipe, up to a limit."""
+    """What a guest writes to one pipe while it lives, up to a limit."""
 
-    def __init__(self) -> None:
-        self._buffer = bytearray(CHUNK)
-        self._length = 0
-        self._most = 0
-        self.fd = -1
-
-    def begin(self, fd: int, most: int) -> None:
+    def __init__(self, fd: int, most: int) -> None:
         """Take what comes from a descriptor; at most so many bytes are kept."""
         self.fd, self._most = fd, most
+        self._buffer = bytearray(CHUNK)
+        self._length = 0
 
     def read(self) -> int | None:
         """Read some; return how much, None if there is more than there may be."""
         if self._length == len(self._buffer):
-            self._grow()
+            self._buffer = grown(self._buffer)
         length = os.readv(self.fd, [memoryview(self._buffer)[self._length :]])
         room = self._most - self._length
         if length > room:
@@ -76,53 +83,54 @@ class Stream:
     def wipe(self) -> None:
         """Leave nothing of it in memory."""
         self._buffer[: self._length] = bytes(self._length)
-        if len(self._buffer) > CHUNK:
-            self._buffer = bytearray(CHUNK)
         self._length = 0
 
-    def _grow(self) -> None:
-        small, self._buffer = self._buffer, bytearray(4 * len(self._buffer))
-        self._buffer[: self._length] = small
-        small[:] = bytes(len(small))
+
+def grown(buffer: bytearray) -> bytearray:
+    """Return a larger buffer with the same beginning, and wipe the old one."""
+    larger = bytearray(4 * len(buffer))
+    larger[: len(buffer)] = buffer
+    buffer[:] = bytes(len(buffer))
+    return larger
 
 
 class Gatherer:
-    """What a guest writes to all its pipes, and what it is still to read."""
+    """What a guest writes to all its pipes, and what it is still to read.
+
+    Most guests are gone before anybody looks, and their pipes hold all that they wrote. Of others
+    the pipes are drained as they are filled.
+    """
 
     def __init__(self) -> None:
-        self._streams = [Stream(), Stream(), Stream()]
-        self._used: list[Stream] = []
+        self._pipes: tuple[tuple[int, int], ...] = ()
+        self._streams: list[Stream] = []
         self._open: dict[int, Stream] = {}
-        self._feed: Feed | None = None
+        self._buffer = bytearray(ROOM)
+        self._used = 0
+        self.feed: Feed | None = None
         self.too_long = False
 
     def begin(self, *pipes: tuple[int, int], feed: Feed | None = None) -> None:
         """Listen to a new guest: descriptors, and how much of each is kept."""
-        self.too_long = False
-        self._feed = feed
-        if feed is not None:
-            os.close(feed.reading)
-        self._used = self._streams[: len(pipes)]
-        for stream, (fd, most) in zip(self._used, pipes, strict=True):
-            stream.begin(fd, most)
-            self._open[fd] = stream
-
-    @property
-    def feeding(self) -> bool:
-        """Whether there is more to read for the guest than its pipe holds."""
-        return self._feed is not None and self._feed.writing >= 0
+        self._pipes, self.feed, self.too_long = pipes, feed, False
 
     def wipe(self) -> None:
         """Leave nothing of it in memory."""
-        for stream in self._used:
+        self._buffer[: self._used] = bytes(self._used)
+        if len(self._buffer) > ROOM:
+            self._buffer = bytearray(ROOM)
+        for stream in self._streams:
             stream.wipe()
+        self._streams, self._used = [], 0
 
     def watch(self, poll: select.poll) -> None:
-        """Have the streams drained, and the input fed, from now on."""
-        for stream in self._used:
+        """Have the pipes drained, and the input fed, from now on."""
+        self._streams = [Stream(*pipe) for pipe in self._pipes]
+        for stream in self._streams:
+            self._open[stream.fd] = stream
             poll.register(stream.fd, select.POLLIN)
-        if self._feed is not None and self._feed.writing >= 0:
-            poll.register(self._feed.writing, select.POLLOUT)
+        if self.feed is not None and self.feed.writing >= 0:
+            poll.register(self.feed.writing, select.POLLOUT)
 
     def take(self, ready: list[int], poll: select.poll) -> bool:
         """Read what has come, write what can go; True if it is more than there may be."""
@@ -135,7 +143,7 @@ class Gatherer:
         """Read or write some, and say whether that was all."""
         if fd in self._open:
             return not self._read(fd)
-        return self._feed is not None and fd == self._feed.writing and self._feed.more()
+        return self.feed is not None and fd == self.feed.writing and self.feed.more()
 
     def finish(self) -> list[memoryview]:
         """Read the rest, which nobody can add to any more, and return all of it.
@@ -143,14 +151,39 @@ class Gatherer:
         There need not be an end to it: a descriptor that was sent to a socket which nobody can
         receive from any more stays open until the kernel comes to look for such.
         """
-        if self._feed is not None:
-            self._feed.end()
-        for stream in self._used:
+        if self.feed is not None:
+            self.feed.end()
+        if not self._streams:
+            return self._read_at_once()
+        for stream in self._streams:
             if stream.fd in self._open:
                 os.set_blocking(stream.fd, False)
                 self._read_all(stream.fd)
             os.close(stream.fd)
-        return [stream.kept for stream in self._used]
+        return [stream.kept for stream in self._streams]
+
+    def _read_at_once(self) -> list[memoryview]:
+        """Read what lies in all pipes into one buffer: whatever is touched, a fork pays for."""
+        parts: list[tuple[int, int]] = []
+        at = 0
+        for fd, most in self._pipes:
+            os.set_blocking(fd, False)
+            start, full = at, True
+            while full:  # a pipe that does not fill the buffer is empty
+                if at == len(self._buffer):
+                    self._buffer = grown(self._buffer)
+                try:
+                    at += os.readv(fd, [memoryview(self._buffer)[at:]])
+                except BlockingIOError:
+                    pass
+                full = at == len(self._buffer)
+            os.close(fd)
+            if at - start > most:
+                self._buffer[start + most : at] = bytes(at - start - most)
+                at, self.too_long = start + most, True
+            parts.append((start, at))
+        self._used = at
+        return [memoryview(self._buffer)[start:end] for start, end in parts]
 
     def _read_all(self, fd: int) -> None:
         try:

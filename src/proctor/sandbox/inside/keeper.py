@@ -28,12 +28,12 @@ import gc
 import os
 import select
 import site
+import struct
 import sys
-from array import array
 
 from .below import open_below
 from .frames import MAX_TOTAL, dump, load
-from .gatherer import Feed, Gatherer
+from .gatherer import Feed, Gatherer, contents
 from .light import TYPE_CHECKING, signal, socket
 from .nest import Nest, SerialNest, Ward
 from .players import player
@@ -51,6 +51,7 @@ INLINE = 1 << 16
 HASTE_SECONDS = 0.02
 """How long a guest may take before its output is looked at: most are gone by then."""
 MAX_DESCRIPTORS = 8
+FD = struct.Struct("i")
 MAX_ORDERS = 64
 EXCHANGED = (
     b'{"ended":%d,"sizes":[%d,%d],"too_long":%b,"beside":%b,'
@@ -106,12 +107,12 @@ class Keeper:
         length, beside, _, _ = self._control.recvmsg_into([self._packet], SPACE)
         if not length:
             return False
-        fds = [fd for _, _, data in beside for fd in array("i", data)]
+        fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)]
         end = self._packet.index(b"\n", 0, length)
         order = self._parse(bytes(self._packet[:end]))
         blob = memoryview(self._packet)[end + 1 : length]
         if "beside" in order:
-            blob = _contents(fds.pop())
+            blob = contents(fds.pop())
         try:
             self._obey(order, blob, fds)
         except OSError as error:
@@ -197,7 +198,8 @@ class Keeper:
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
-        self._leave()
+        if self._series is not None:
+            self._leave()
         play = player(order["role"])
         if order["wipe"]:
             self._nest.wipe()
@@ -206,13 +208,17 @@ class Keeper:
         if play is None:
             feed = Feed(unwrap(requests)[3], stdout[1], stderr[1])
         stdin = 0 if feed is None else feed.reading
-        set_up = self._set_up(order, (stdin, stdout[1], stderr[1], answers[1]))
+        theirs = (stdin, stdout[1], stderr[1], answers[1])
+        set_up = self._set_up(order, theirs)
+        self._listen(order["limits"]["output_bytes"], stdout, stderr, answers, feed=feed)
         ward = Ward(self._nest, self._nest.fork())
         if ward.pid == 0:
             set_up.converse(play, order, requests)
-        self._listen(order["limits"]["output_bytes"], stdout, stderr, answers, feed=feed)
+        # as long as it lives, all that we write to is copied for us: the rest can wait
         code = self._await(ward)
         assert code is not None  # noqa: S101  there is no line that could be heard before
+        for fd in theirs if feed is not None else theirs[1:]:
+            os.close(fd)
         self._reply(code, ward.cpu_seconds, ward.memory_bytes)
 
     def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
@@ -228,6 +234,8 @@ class Keeper:
         if ward.pid == 0:
             set_up.settle(nest, parcel)
         theirs.close()
+        for _, writing in (stdout, stderr, answers):
+            os.close(writing)
         self._listen(order["limits"]["output_bytes"], stdout, stderr, answers)
         series = Series(ward, ours)
         code = self._hear(series)
@@ -248,7 +256,10 @@ class Keeper:
             raise BrokenPipeError(errno.EPIPE, "nothing is settled")
         stdout, stderr = os.pipe(), os.pipe()
         feed = Feed(stdin, stdout[1], stderr[1])
-        series.begin(feed.reading, stdout[1], stderr[1])
+        theirs = (feed.reading, stdout[1], stderr[1])
+        series.begin(*theirs)
+        for fd in theirs:
+            os.close(fd)
         self._listen(order["output_bytes"], stdout, stderr, feed=feed)
         code, cpu_seconds, memory_bytes, state = series.told(self._hear(series))
         if state != b"kept":
@@ -270,10 +281,8 @@ class Keeper:
 
     def _listen(self, most: int, *pipes: tuple[int, int], feed: Feed | None = None) -> None:
         """Gather from now on what a guest writes: its output, and what it answers."""
-        for _, writing in pipes:
-            os.close(writing)
         limits = (most, most, MAX_TOTAL)
-        self._said.begin(*((pipe[0], limit) for pipe, limit in zip(pipes, limits)), feed=feed)  # noqa: B905
+        self._said.begin(*[(pipe[0], limit) for pipe, limit in zip(pipes, limits)], feed=feed)  # noqa: B905
 
     def _reply(
         self, code: int, cpu_seconds: float, memory_bytes: int, state: bytes = b"gone"
@@ -310,7 +319,8 @@ class Keeper:
 
     def _await(self, ward: Ward, line: int = -1) -> int | None:
         """Wait until the guest and all it started are gone; None if a line is heard before."""
-        if self._said.feeding:
+        feed = self._said.feed
+        if feed is not None and feed.writing >= 0:  # there is more than a pipe holds
             return self._attend(ward, line)
         watched = (ward.death,) if line < 0 else (ward.death, line)
         for fd in watched:
@@ -359,7 +369,8 @@ class Keeper:
         self._send([dump(answer) + b"\n"], fds)
 
     def _send(self, parts: Sequence[Any], fds: tuple[int, ...] = ()) -> None:
-        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))] if fds else []
+        sent = b"".join(map(FD.pack, fds))
+        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sent)] if fds else []
         try:
             self._control.sendmsg(parts, beside)
         except OSError:
@@ -371,16 +382,6 @@ def _is_usual(order: dict[str, Any]) -> bool:
     if order["do"] in ("exchange", "case", "settle"):
         return True
     return order["do"] == "start" and "how" not in order
-
-
-def _contents(fd: int) -> memoryview:
-    """Return what is in a file, in memory that can be wiped."""
-    try:
-        buffer = bytearray(os.fstat(fd).st_size)
-        os.readv(fd, [buffer])
-        return memoryview(buffer)
-    finally:
-        os.close(fd)
 
 
 def keep(control: int, nest: Nest) -> None:

@@ -9,8 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
     import socket
+    from collections import OrderedDict, defaultdict, deque
 else:
     import _signal as signal
     import _socket as socket
+    from _collections import OrderedDict, defaultdict, deque
 
-__all__ = ["TYPE_CHECKING", "signal", "socket"]
+__all__ = ["TYPE_CHECKING", "OrderedDict", "defaultdict", "deque", "signal", "socket"]

@@ -5,7 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+
+from .light import TYPE_CHECKING, signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Prepared = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
+    Call = tuple[str, Callable[..., int], tuple[object, ...]]
+    """What it does, a function of the C library, and its arguments."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -29,8 +37,6 @@ LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
 LIBC.signal.restype = ctypes.c_long
 _FORK = ctypes.PyDLL(None, use_errno=True).fork
 ANY_CHILD = os.WEXITED | os.WNOHANG | os.WNOWAIT
-Call = tuple[str, Callable[..., int], tuple[object, ...]]
-"""What it does, a function of the C library, and its arguments."""
 
 
 def check(result: int, what: str) -> int:
@@ -61,7 +67,8 @@ def perform(*calls: Call) -> None:
 
 def fork() -> int:
     """Fork behind the interpreter's back: it would tell modules that are not there."""
-    return check(_FORK(), "fork")
+    pid: int = _FORK()
+    return pid if pid >= 0 else check(pid, "fork")
 
 
 def has_children() -> bool:
@@ -146,21 +153,23 @@ def scheduling(pid: int) -> tuple[bytes, int]:
 
 
 def map_user(inside: int, outside_user: int, outside_group: int) -> None:
-    """Say who we are in a user namespace just made."""
+    """Say who we are in a user namespace just made, which nobody below it can add groups to."""
     free = os.dup(0)
     os.close(free)
-    for function, args in mapping_user(inside, outside_user, outside_group, free):
+    for function, args in (
+        *writing("/proc/self/setgroups", b"deny", free),
+        *mapping_user(inside, outside_user, outside_group, free, "/proc/self"),
+    ):
         function(*args)
 
 
-Prepared = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
-
-
 def mapping_user(
-    inside: int, outside_user: int, outside_group: int, free: int, own: str = "/proc/self"
+    inside: int, outside_user: int, outside_group: int, free: int, own: str
 ) -> Prepared:
-    """Yield the calls that do so; `free` is the first free descriptor, `own` our part of /proc."""
-    yield from writing(f"{own}/setgroups", b"deny", free)
+    """Yield the calls that do so; `free` is the first free descriptor, `own` our part of /proc.
+
+    Groups have to be fixed already, by us or by who made the namespace around ours.
+    """
     yield from writing(f"{own}/uid_map", b"%d %d 1" % (inside, outside_user), free)
     yield from writing(f"{own}/gid_map", b"%d %d 1" % (inside, outside_group), free)
 
@@ -204,14 +213,15 @@ class Pauser:
     kill itself. So this takes the place and waits for ever.
     """
 
-    STACK = 64 * 1024
+    STACK = 4 * 1024
 
     def __init__(self) -> None:
         self._stack = ctypes.create_string_buffer(self.STACK)
-        self._top = ctypes.c_void_p((ctypes.addressof(self._stack) + self.STACK) & ~15)
-        self._pause = ctypes.cast(LIBC.pause, ctypes.c_void_p)
+        top = ctypes.c_void_p((ctypes.addressof(self._stack) + self.STACK) & ~15)
+        pause = ctypes.cast(LIBC.pause, ctypes.c_void_p)
+        self._how = (pause, top, CLONE_VM | signal.SIGCHLD, None)
 
-    def start(self, exit_signal: int) -> int:
+    def start(self) -> int:
         """Start one and return its pid."""
-        pid: int = LIBC.clone(self._pause, self._top, CLONE_VM | exit_signal, None)
-        return check(pid, "clone")
+        pid: int = LIBC.clone(*self._how)
+        return pid if pid >= 0 else check(pid, "clone")

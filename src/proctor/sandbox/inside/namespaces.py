@@ -16,18 +16,20 @@ import time
 
 from . import linux
 from .light import TYPE_CHECKING, signal, socket
-from .nest import SerialNest, Step
+from .nest import SerialNest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from .nest import Step
 
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
 LIMITS = range(16)
 """All resource limits that Linux has; Python has no names for some of them."""
-SOCKETS = "/proc/net/sockstat"
+SOCKETS, TOLD = "/proc/net/sockstat", 64
 TRIES, PAUSE_SECONDS = 100, 0.0005
 """How often it is looked for sockets that should be gone, and how long is waited in between."""
 FORK_AWARE = {"random", "threading"}
@@ -43,11 +45,17 @@ class Namespaces(SerialNest):
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
         os.chdir("/proc")  # the box's, where children can write; what they will see is read-only
-        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        # our children are born where the last guest was, until there is another
+        self._anew = linux.Ready(
+            ("setns", linux.LIBC.setns, (own, linux.NEWPID)),
+            ("unshare", linux.LIBC.unshare, (linux.NEWPID,)),
+        )
         self._init = 0
         self._waits = True  # whether the init only waits
         self._told = _open(SOCKETS)
         self._most = self._sockets()
+        self._quiet = self._hear()
         self._shared = shared_bytes
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         # A handler of ours would let a guest signal the init of its namespace, whose memory is
@@ -69,19 +77,15 @@ class Namespaces(SerialNest):
 
     def fork(self) -> int:
         """Fork a guest into a pid namespace of its own."""
-        linux.unshare(linux.NEWPID)
-        self._init, self._waits = self._pauser.start(signal.SIGCHLD), True
-        pid = self._fork()
-        if pid != 0:
-            linux.setns(self._own, linux.NEWPID)
-        return pid
+        self._anew.go()
+        self._init, self._waits = self._pauser.start(), True
+        return self._fork()
 
     def fork_first(self) -> int:
         """Fork a process that is itself the init of its pid namespace."""
-        linux.unshare(linux.NEWPID)
+        self._anew.go()
         pid = self._fork()
         if pid != 0:
-            linux.setns(self._own, linux.NEWPID)
             self._init, self._waits = pid, False
         return pid
 
@@ -114,7 +118,11 @@ class Namespaces(SerialNest):
 
     def _sockets(self) -> int:
         """Return how many sockets there are in the box, 0 if the kernel does not say."""
-        return 0 if self._told is None else int(os.pread(self._told, 64, 0).split(maxsplit=3)[2])
+        return 0 if self._told is None else int(self._hear().split(maxsplit=3)[2])
+
+    def _hear(self) -> bytes:
+        """Return the beginning of what the kernel says of sockets, which is mostly the same."""
+        return b"" if self._told is None else os.pread(self._told, TOLD, 0)
 
     def inherited(self, first: int) -> Any:
         """Return what others of its user can change about a process, and all guests inherit."""
@@ -158,12 +166,13 @@ class Namespaces(SerialNest):
         """End the guest and everything it started."""
         os.kill(self._init, signal.SIGKILL)
 
-    def sweep(self, wait: Callable[[], bool]) -> None:
+    def sweep(self, wait: Callable[[int], bool]) -> None:
         """End what the guest left running."""
         if self._waits:
-            self.kill()
-            wait()  # for the init, and with it all that is in the namespace
-            self.tidy()
+            os.kill(self._init, signal.SIGKILL)
+            os.waitpid(self._init, 0)  # and with it for all that is in the namespace
+            if self._told is not None and os.pread(self._told, TOLD, 0) != self._quiet:
+                self.tidy()
 
     def wipe(self) -> None:
         """Empty a shared scratch folder; one of a guest's own went with the guest."""

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 
 from .light import TYPE_CHECKING, signal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-Step = tuple[Callable[..., object], tuple[object, ...]]
-"""A call with all its arguments, made ready before a fork; what goes wrong is raised.
+    Step = tuple[Callable[..., object], tuple[object, ...]]
+    """A call with all its arguments, made ready before a fork; what goes wrong is raised.
 
-What a child touches is copied for it, page by page, so it should touch little.
-"""
+    What a child touches is copied for it, page by page, so it should touch little.
+    """
+
+
+_PIDFD_OPEN = getattr(os, "pidfd_open", None)
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Nest(ABC):
@@ -41,8 +45,8 @@ class Nest(ABC):
         """End the guest."""
 
     @abstractmethod
-    def sweep(self, wait: Callable[[], bool]) -> None:
-        """Kill what the guest left; `wait` waits for one to die and says if there was one."""
+    def sweep(self, wait: Callable[[int], bool]) -> None:
+        """Kill what the guest left; `wait` waits for one, or any if -1, and says if there was."""
 
     @abstractmethod
     def wipe(self) -> None:
@@ -91,35 +95,31 @@ class Ward:
         self.memory_bytes = 0
         self.pid = pid
         if pid != 0:
-            self.death = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else _death_pipe()
+            self.death = _PIDFD_OPEN(pid) if _PIDFD_OPEN is not None else _death_pipe()
 
     def reap(self, *, wait: bool = False) -> int | None:
-        """Collect what has died; when the guest has, sweep, and return its exit code."""
-        status = None
-        while (died := self._wait(0 if wait else os.WNOHANG)) is not None:
-            if died[0] == self.pid:
-                status = died[1]
-                break
-        if status is None:
+        """When the guest has died, sweep, and return its exit code."""
+        if not self._wait(self.pid, 0 if wait else os.WNOHANG):
             return None
+        status = self._status
         os.close(self.death)
-        self._nest.sweep(lambda: self._wait(0) is not None)
+        self._nest.sweep(self._wait)
         return os.waitstatus_to_exitcode(status)
 
     death: int
     """Becomes readable when the guest has died."""
 
-    def _wait(self, options: int) -> tuple[int, int] | None:
+    def _wait(self, which: int, options: int = 0) -> bool:
+        """Collect one that has died, or any, and say whether there was one."""
         try:
-            pid, status, usage = os.wait4(-1, options)
+            pid, self._status, usage = os.wait4(which, options)
         except ChildProcessError:
-            return None
+            return False
         if pid == 0:
-            return None
+            return False
         self.cpu_seconds += usage.ru_utime + usage.ru_stime
-        scale = 1 if sys.platform == "darwin" else 1024
-        self.memory_bytes = max(self.memory_bytes, usage.ru_maxrss * scale)
-        return pid, status
+        self.memory_bytes = max(self.memory_bytes, usage.ru_maxrss * RSS_UNIT)
+        return True
 
 
 def _death_pipe() -> int:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 
-from .frames import Wire
 from .light import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
+
+    from .frames import Wire
+
+    Player = Callable[[Wire], None]
 
 ROLES = {
     "candidate": ("candidate", "answer"),
@@ -22,17 +24,16 @@ ROLES = {
     "notebook": ("notebook", "run_cells"),
 }
 """Role → the module and function that plays it; a box has only the modules that it needs."""
-Player = Callable[[Wire], None]
+_found: dict[str, Player | None] = {}
 
 
-@cache
 def player(role: str) -> Player | None:
     """Return what plays a role; None if that is a program."""
-    if role not in ROLES:
-        return None
-    module, function = ROLES[role]
-    found: Player = getattr(import_module(f".{module}", __package__), function)
-    return found
+    if role not in _found:
+        module, function = ROLES.get(role, ("", ""))
+        found = getattr(import_module(f".{module}", __package__), function) if module else None
+        _found[role] = found
+    return _found[role]
 
 
 def perform(play: Player | None, wire: Wire) -> NoReturn:

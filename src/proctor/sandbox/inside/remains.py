@@ -1,13 +1,19 @@
 """What guests leave behind: processes that have to be ended, folders that have to be emptied."""
 
+from __future__ import annotations
+
 import os
 import signal
 import stat
-from collections.abc import Callable
+
+from .light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def end_children(wait: Callable[[], bool]) -> None:
-    """Kill until no child is left; `wait` waits for one to die and says if there was one.
+def end_children(wait: Callable[[int], bool]) -> None:
+    """Kill until no child is left; `wait` waits for one, any if -1, and says if there was one.
 
     Whoever calls this has made itself the one to whom orphans fall, so that no process below it
     can hide from its list of children.
@@ -15,7 +21,7 @@ def end_children(wait: Callable[[], bool]) -> None:
     while True:
         for pid in _children():
             end(pid)
-        if not wait():
+        if not wait(-1):
             return
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from .frames import Script, Wire, load
 from .light import TYPE_CHECKING, signal
-from .players import Player, perform
+from .players import perform
 from .program import run_program, unwrap
 from .series import run_series
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from .nest import Nest, SerialNest, Step
+    from .players import Player
 
 STDERR, BORDER = 2, 3
 OURS = {getattr(signal, name, None) for name in ("SIGPIPE", "SIGXFSZ")}

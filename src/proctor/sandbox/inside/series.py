@@ -17,7 +17,6 @@ import errno
 import gc
 import os
 import struct
-from array import array
 
 from .light import TYPE_CHECKING, signal, socket
 from .program import compile_main, main_names, run_main
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
 
 LINE, STATUS = 3, 4
 REPORT = struct.Struct("<idq")
-SPACE = socket.CMSG_SPACE(3 * 4)
+FD, FDS = struct.Struct("i"), struct.Struct("3i")
+SPACE = socket.CMSG_SPACE(FDS.size)
 
 
 class Series:
@@ -49,7 +49,7 @@ class Series:
 
     def begin(self, *fds: int) -> None:
         """Have one more run, with these for its input and outputs."""
-        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))]
+        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, FDS.pack(*fds))]
         try:
             self._connection.sendmsg([b"."], beside)
         except OSError:
@@ -67,7 +67,7 @@ class Series:
         """Look from now on at where it runs, which came with what it said first."""
         if not self._beside:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        (scratch,) = array("i", self._beside[0][2])
+        (scratch,) = FD.unpack(self._beside[0][2])
         self._traces = Traces(nest, self.ward.pid, scratch, source)
         self._traces.begin()
 
@@ -114,7 +114,7 @@ def run_series(
         length, beside, _, _ = line.recvmsg_into([word], SPACE)
         if not length:
             os._exit(0)
-        fds = array("i", beside[0][2])
+        fds = FDS.unpack(beside[0][2])
         _hold(*fds)
         for fd in fds:
             os.close(fd)
@@ -131,7 +131,7 @@ def run_series(
 def _show_scratch(line: socket.socket) -> None:
     """Say that the program is compiled, and give the keeper the folder in which it runs."""
     scratch = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
-    line.sendmsg([b"C"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [scratch]))])
+    line.sendmsg([b"C"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, FD.pack(scratch))])
     os.close(scratch)
 
 

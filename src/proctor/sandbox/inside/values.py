@@ -11,13 +11,11 @@ to arguments). Nothing here ever runs code that came over the border.
 from __future__ import annotations
 
 import builtins
-import collections
-from functools import partial
 from importlib import import_module
 
 from .arrays import pack_array, unpack_array
 from .frames import Malformed, TooLarge
-from .light import TYPE_CHECKING
+from .light import TYPE_CHECKING, OrderedDict, defaultdict, deque
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,19 +35,14 @@ MAX_FRACTION_DIGITS = 25_000
 KEYS: type = type({}.keys())
 ITEMS: type = type({}.items())
 SIMPLE = {str, float, bool, type(None)}
-MUTABLE = (list, dict, set, collections.deque, bytearray)
+MUTABLE = (list, dict, set, deque, bytearray)
 
 STANDARD_TYPES: dict[str, type] = {
     **{n: t for n, t in vars(builtins).items() if isinstance(t, type) and t.__name__ == n},
-    **{
-        t.__name__: t
-        for t in (
-            *(collections.Counter, collections.OrderedDict, collections.defaultdict),
-            *(collections.deque, type(None)),
-        )
-    },
+    **{t.__name__: t for t in (OrderedDict, defaultdict, deque, type(None))},
 }
 LATE = {
+    "collections": ("Counter",),
     "decimal": ("Decimal",),
     "fractions": ("Fraction",),
     "datetime": ("date", "datetime", "time", "timedelta"),
@@ -192,7 +185,7 @@ def literal_set(items: Iterable[Any]) -> set[Any]:
 
 
 def _pack_default(packer: _Packer, value: Any, depth: int) -> Any:
-    factory: Any = vars(collections.defaultdict)["default_factory"].__get__(value)
+    factory: Any = vars(defaultdict)["default_factory"].__get__(value)
     name = type_name(factory) if isinstance(factory, type) else None
     return {"D": [name, packer.pairs(dict.items(value), depth)]}
 
@@ -221,10 +214,9 @@ _PACKERS: dict[type, Callable[[_Packer, Any, int], Any]] = {
     bytearray: lambda p, v, d: {"B": bytearray.hex(v)},
     complex: lambda p, v, d: {"c": [complex.real.__get__(v), complex.imag.__get__(v)]},
     range: lambda p, v, d: {"r": p.all((v.start, v.stop, v.step), d)},
-    collections.Counter: lambda p, v, d: {"C": p.pairs(dict.items(v), d)},
-    collections.OrderedDict: lambda p, v, d: {"o": p.pairs(collections.OrderedDict.items(v), d)},
-    collections.defaultdict: _pack_default,
-    collections.deque: lambda p, v, d: {"q": [p.all(collections.deque.__iter__(v), d), v.maxlen]},
+    OrderedDict: lambda p, v, d: {"o": p.pairs(OrderedDict.items(v), d)},
+    defaultdict: _pack_default,
+    deque: lambda p, v, d: {"q": [p.all(deque.__iter__(v), d), v.maxlen]},
     type(...): lambda p, v, d: {"e": 0},
     KEYS: lambda p, v, d: {"K": p.all(v, d)},
     ITEMS: lambda p, v, d: {"I": p.pairs(v, d)},
@@ -232,6 +224,7 @@ _PACKERS: dict[type, Callable[[_Packer, Any, int], Any]] = {
 }
 
 _LATE_PACKERS: dict[str, Callable[[_Packer, Any, int], Any]] = {
+    "Counter": lambda p, v, d: {"C": p.pairs(dict.items(v), d)},
     "Decimal": lambda p, v, d: {"n": vars(standard_type("Decimal"))["__str__"](v)},
     "Fraction": lambda p, v, d: {"/": p.all((v.numerator, v.denominator), d)},
     "date": lambda p, v, d: {"y": [v.year, v.month, v.day]},
@@ -298,7 +291,7 @@ class _Unpacker:
         if reader is None:
             return self.other(tag, content)
         if tag in MUTABLE_TAGS:
-            return self._collected(partial(reader, self), content, depth - 1)
+            return self._collected(lambda c, d: reader(self, c, d), content, depth - 1)
         return reader(self, content, depth - 1)
 
     def _collected(self, read: Callable[[Any, int], Any], content: Any, depth: int) -> Any:
@@ -374,12 +367,12 @@ _UNPACKERS: dict[str, Callable[[_Unpacker, Any, int], Any]] = {
     "B": lambda r, x, d: bytearray.fromhex(_text(x)),
     "c": lambda r, x, d: complex(_number(x[0]), _number(x[1])),
     "r": lambda r, x, d: range(*r.all(x, d)),
-    "C": lambda r, x, d: collections.Counter(dict(r.pairs(x, d))),
-    "o": lambda r, x, d: collections.OrderedDict(r.pairs(x, d)),
-    "D": lambda r, x, d: collections.defaultdict(
+    "C": lambda r, x, d: standard_type("Counter")(dict(r.pairs(x, d))),
+    "o": lambda r, x, d: OrderedDict(r.pairs(x, d)),
+    "D": lambda r, x, d: defaultdict(
         None if x[0] is None else standard_type(_text(x[0])), r.pairs(x[1], d)
     ),
-    "q": lambda r, x, d: collections.deque(r.all(x[0], d), x[1]),
+    "q": lambda r, x, d: deque(r.all(x[0], d), x[1]),
     "n": lambda r, x, d: standard_type("Decimal")(_text(x)),
     "/": _fraction,
     "y": lambda r, x, d: standard_type("date")(*x),
