@@ -184,9 +184,10 @@ class Stopwatch:
 
     def patience(self) -> float:
         """Return how long to wait before looking again."""
-        allowed = self._limits.wall_seconds + self._denied + self._heard_late
-        left = allowed - (self.passed - self._lap)
-        return min(max(left, 0.001), TICK)
+        left = self._limits.wall_seconds - (self.passed - self._lap)
+        if left >= TICK:  # however much more it is
+            return TICK
+        return min(max(left + self._denied + self._heard_late, 0.001), TICK)
 
     def expired(self) -> Expiry | None:
         """Say which limit has been reached, if any."""
