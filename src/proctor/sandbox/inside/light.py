@@ -1,8 +1,8 @@
 """What the files of every box import instead of heavier modules.
 
 A fork copies its parent's memory page by page, so a keeper holds little: not `typing`, which its
-own annotations alone would need, and of `signal` and `socket` only what is written in C. Programs
-that import such modules themselves are run in boxes that have them (`contents.py`).
+own annotations alone would need, and of `collections`, `signal` and `socket` only what is written
+in C. Programs that import such modules are run in boxes that have them (`contents.py`).
 """
 
 TYPE_CHECKING = False

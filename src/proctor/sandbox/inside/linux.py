@@ -213,7 +213,7 @@ class Pauser:
     kill itself. So this takes the place and waits for ever.
     """
 
-    STACK = 4 * 1024
+    STACK = 8 * 1024
 
     def __init__(self) -> None:
         self._stack = ctypes.create_string_buffer(self.STACK)
