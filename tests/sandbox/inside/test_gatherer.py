@@ -32,4 +32,4 @@ def test_what_is_too_long_is_wiped_as_well() -> None:
         assert [bytes(part) for part in gatherer.finish()] == [b"kept"]
         assert gatherer.too_long
         gatherer.wipe()
-        assert not any(gatherer._streams[0]._buffer)
+        assert not any(gatherer._buffer)

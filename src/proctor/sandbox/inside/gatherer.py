@@ -109,6 +109,8 @@ class Gatherer:
         self._used = 0
         self.feed: Feed | None = None
         self.too_long = False
+        self.sizes: list[int] = []
+        """How much of what was kept came from each pipe."""
 
     def begin(self, *pipes: tuple[int, int], feed: Feed | None = None) -> None:
         """Listen to a new guest: descriptors, and how much of each is kept."""
@@ -146,25 +148,17 @@ class Gatherer:
         return self.feed is not None and fd == self.feed.writing and self.feed.more()
 
     def finish(self) -> list[memoryview]:
-        """Read the rest, which nobody can add to any more, and return all of it.
+        """Read the rest, which nobody can add to any more, and return all of it in order.
 
         There need not be an end to it: a descriptor that was sent to a socket which nobody can
         receive from any more stays open until the kernel comes to look for such.
         """
         if self.feed is not None:
             self.feed.end()
-        if not self._streams:
-            return self._read_at_once()
-        for stream in self._streams:
-            if stream.fd in self._open:
-                os.set_blocking(stream.fd, False)
-                self._read_all(stream.fd)
-            os.close(stream.fd)
-        return [stream.kept for stream in self._streams]
-
-    def _read_at_once(self) -> list[memoryview]:
-        """Read what lies in all pipes into one buffer: whatever is touched, a fork pays for."""
-        parts: list[tuple[int, int]] = []
+        self.sizes = []
+        if self._streams:
+            return self._read_on()
+        # all into one buffer: for whatever we touch, the next fork pays
         at = 0
         for fd, most in self._pipes:
             os.set_blocking(fd, False)
@@ -181,9 +175,18 @@ class Gatherer:
             if at - start > most:
                 self._buffer[start + most : at] = bytes(at - start - most)
                 at, self.too_long = start + most, True
-            parts.append((start, at))
+            self.sizes.append(at - start)
         self._used = at
-        return [memoryview(self._buffer)[start:end] for start, end in parts]
+        return [memoryview(self._buffer)[:at]]
+
+    def _read_on(self) -> list[memoryview]:
+        for stream in self._streams:
+            if stream.fd in self._open:
+                os.set_blocking(stream.fd, False)
+                self._read_all(stream.fd)
+            os.close(stream.fd)
+            self.sizes.append(len(stream.kept))
+        return [stream.kept for stream in self._streams]
 
     def _read_all(self, fd: int) -> None:
         try:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""
-HASTE_SECONDS = 0.02
+HASTE_MILLISECONDS = 20
 """How long a guest may take before its output is looked at: most are gone by then."""
 MAX_DESCRIPTORS = 8
 FD = struct.Struct("i")
@@ -107,7 +107,7 @@ class Keeper:
         length, beside, _, _ = self._control.recvmsg_into([self._packet], SPACE)
         if not length:
             return False
-        fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)]
+        fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)] if beside else []
         end = self._packet.index(b"\n", 0, length)
         order = self._parse(bytes(self._packet[:end]))
         blob = memoryview(self._packet)[end + 1 : length]
@@ -210,7 +210,9 @@ class Keeper:
         stdin = 0 if feed is None else feed.reading
         theirs = (stdin, stdout[1], stderr[1], answers[1])
         set_up = self._set_up(order, theirs)
-        self._listen(order["limits"]["output_bytes"], stdout, stderr, answers, feed=feed)
+        most = order["limits"]["output_bytes"]
+        said = (stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL)
+        self._said.begin(*said, feed=feed)
         ward = Ward(self._nest, self._nest.fork())
         if ward.pid == 0:
             set_up.converse(play, order, requests)
@@ -236,7 +238,8 @@ class Keeper:
         theirs.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
-        self._listen(order["limits"]["output_bytes"], stdout, stderr, answers)
+        most = order["limits"]["output_bytes"]
+        self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
         series = Series(ward, ours)
         code = self._hear(series)
         if code is None:
@@ -260,7 +263,8 @@ class Keeper:
         series.begin(*theirs)
         for fd in theirs:
             os.close(fd)
-        self._listen(order["output_bytes"], stdout, stderr, feed=feed)
+        most = order["output_bytes"]
+        self._said.begin((stdout[0], most), (stderr[0], most), feed=feed)
         code, cpu_seconds, memory_bytes, state = series.told(self._hear(series))
         if state != b"kept":
             self._leave()
@@ -279,20 +283,15 @@ class Keeper:
         if series is not None:
             series.end(self._nest)
 
-    def _listen(self, most: int, *pipes: tuple[int, int], feed: Feed | None = None) -> None:
-        """Gather from now on what a guest writes: its output, and what it answers."""
-        limits = (most, most, MAX_TOTAL)
-        self._said.begin(*[(pipe[0], limit) for pipe, limit in zip(pipes, limits)], feed=feed)  # noqa: B905
-
     def _reply(
         self, code: int, cpu_seconds: float, memory_bytes: int, state: bytes = b"gone"
     ) -> None:
         """Say how a guest ended and all that it wrote."""
-        parts = self._said.finish()
-        inline = sum(map(len, parts)) <= INLINE
+        parts, sizes = self._said.finish(), self._said.sizes
+        inline = sum(sizes) <= INLINE
         # not `json.dumps`: whatever we touch, the next fork makes us pay for
         said = EXCHANGED % (
-            *(code, len(parts[0]), len(parts[1])),
+            *(code, sizes[0], sizes[1]),
             *(FALSE_OR_TRUE[self._said.too_long], FALSE_OR_TRUE[not inline]),
             *(cpu_seconds, memory_bytes, state),
         )
@@ -325,7 +324,7 @@ class Keeper:
         watched = (ward.death,) if line < 0 else (ward.death, line)
         for fd in watched:
             self._poll.register(fd, select.POLLIN)
-        ready = self._poll.poll(HASTE_SECONDS * 1000)
+        ready = self._poll.poll(HASTE_MILLISECONDS)
         for fd in watched:
             self._poll.unregister(fd)
         if len(ready) == 1 and ready[0][0] == line:
@@ -369,8 +368,9 @@ class Keeper:
         self._send([dump(answer) + b"\n"], fds)
 
     def _send(self, parts: Sequence[Any], fds: tuple[int, ...] = ()) -> None:
-        sent = b"".join(map(FD.pack, fds))
-        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sent)] if fds else []
+        beside: Sequence[tuple[int, int, bytes]] = ()
+        if fds:
+            beside = ((socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds))),)
         try:
             self._control.sendmsg(parts, beside)
         except OSError:
