@@ -98,7 +98,7 @@ class Forker:
         init = 0
         if walls:
             linux.unshare(linux.NEWPID)
-            init = self._pauser.start(signal.SIGCHLD)
+            init = self._pauser.start()
         pid = os.fork()
         if pid == 0:
             try:

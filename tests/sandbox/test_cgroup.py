@@ -36,6 +36,8 @@ from proctor.verdict import Bucket
 
 LIMITS = Limits(cpu_seconds=20, wall_seconds=20, memory_bytes=96 * MIB, scratch_bytes=MIB)
 FINE = "print('fine')\n"
+VICTIMS = 20
+"""How often the kernel chooses one of a box's processes before it must have been the keeper."""
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +176,12 @@ def test_a_keeper_that_is_hit_all_the_same_is_the_guests_doing(
         Path(f"/proc/{box.keeper}/oom_score_adj").write_text("1000")
     except PermissionError:
         pytest.skip("only root can make a keeper as good a victim as its guests")
-    assert ending(blind, KERNEL_MEMORY) == OutOfMemory()
-    assert not box.alive(), "it was not hit"
+    for _ in range(VICTIMS):  # one as good as the others, so it may be any of them
+        assert ending(blind, KERNEL_MEMORY) == OutOfMemory()
+        if not box.alive():
+            break
+    else:
+        pytest.fail("it was never hit")
     assert ending(blind, FINE) == Exited(0)
 
 
