@@ -115,7 +115,10 @@ def default_sandbox() -> Sandbox:
         if _process.sandbox is None:
             settings = load_settings()
             _process.sandbox = open_sandbox(
-                settings.sandbox, sys.executable, packages=settings.candidate_packages
+                settings.sandbox,
+                sys.executable,
+                packages=settings.candidate_packages,
+                walls=settings.walls,
             )
         return _process.sandbox
 
@@ -277,7 +280,9 @@ def _cluster(plan: Plan, settings: Settings, address: str | None) -> "Cluster":
     from proctor.cluster import open_cluster  # noqa: PLC0415
     from proctor.cluster.station import Setup  # noqa: PLC0415
 
-    setup = Setup(sandbox=settings.sandbox, packages=settings.candidate_packages)
+    setup = Setup(
+        sandbox=settings.sandbox, packages=settings.candidate_packages, walls=settings.walls
+    )
     return open_cluster(setup, address=address, benchmark=plan.benchmark)
 
 

@@ -39,6 +39,7 @@ def score(
     json: o.Json = False,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
+    walls: o.WallsMode = None,
     timeout: o.Timeout = None,
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
@@ -63,7 +64,7 @@ def score(
 
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
-    settings = load_settings()
+    settings = o.with_walls(load_settings(), walls)
     open_walls = opener(ways, settings)
     ks = o.parse_counts("--k", k)
     choice = o.choose(release, start_date, end_date)

@@ -20,11 +20,11 @@ from proctor.sandbox import (
     descriptors,
 )
 from proctor.sandbox.cgroup import Group, Host, room
-from proctor.sandbox.clock import Load, Stopwatch, children, load_below
+from proctor.sandbox.clock import Load, Stopwatch, children, load_behind_walls, load_below
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.ends import Ends
-from proctor.sandbox.exchange import Exchanged, Heard, exchanged, order_for
+from proctor.sandbox.exchange import Exchanged, Heard, exchanged, order_for, order_in_slot
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
 from proctor.sandbox.inside.program import wrap
 from proctor.sandbox.scratch import occupied
@@ -170,6 +170,10 @@ class Box:
         files = 0 if self.scratch is None else occupied(self.scratch, self._guests)
         return load._replace(processes=load.processes - self._others, scratch_bytes=files)
 
+    def look_behind_walls(self) -> Load | None:
+        """Return what guests use that fork from a process behind walls that stay."""
+        return load_behind_walls(self.keeper)
+
     def _guests(self) -> list[int]:
         return children(self.keeper)
 
@@ -223,6 +227,11 @@ class Box:
     ) -> Exchanged:
         """Have a fresh guest answer requests that are all known, under one clock."""
         return exchanged(self.ask(order_for(role, limits, wipe=wipe), requests, limits), limits)
+
+    def exchange_in_slot(self, requests: bytes, limits: Limits, role: str) -> Exchanged:
+        """Do so behind walls that stay for the next guest, unless this one leaves a trace."""
+        order = order_in_slot(role, limits)
+        return exchanged(self.ask(order, requests, limits, self.look_behind_walls), limits)
 
     def ask(
         self,

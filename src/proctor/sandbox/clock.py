@@ -68,6 +68,21 @@ def load_below(keeper: int) -> Load | None:
     return Load(delays, cpu, processes, memory)
 
 
+def load_behind_walls(keeper: int) -> Load | None:
+    """Return what guests use that fork from a process behind walls that stay.
+
+    That one counts for memory, as an init does, and for nothing else.
+    """
+    try:
+        pid = children(keeper)[0]
+    except (OSError, IndexError):
+        return None  # it is gone, as its keeper will say
+    first, load = load_of(pid), load_below(pid)
+    if first is None or load is None:
+        return load
+    return load._replace(memory_bytes=load.memory_bytes + first.memory_bytes)
+
+
 def load_of(pid: int) -> Load | None:
     """Return what one process uses, None where that is not told."""
     try:

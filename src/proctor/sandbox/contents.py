@@ -37,6 +37,8 @@ MODULES = (
         "traces",
         "series",
         "players",
+        "slots",
+        "watch",
         "roles",
     ),
     *("keeper", "linux", "pages"),

@@ -18,6 +18,8 @@ from proctor.sandbox.clock import Stopwatch
 from proctor.sandbox.control import Answer
 from proctor.sandbox.guest import by_itself
 
+WALLS_ARE_GONE = "the first process of the walls is gone"
+
 
 class Exchanged(NamedTuple):
     """What became of a guest whose requests were all sent at once."""
@@ -39,13 +41,21 @@ def order_for(role: str, limits: Limits, *, wipe: bool) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def order_to_settle(limits: Limits) -> bytes:
-    """Return the order to put up walls for many runs of one program.
+def order_in_slot(role: str, limits: Limits) -> bytes:
+    """Return the order to do so behind walls that stay for the next guest."""
+    order = {"do": "exchange", "role": role, "limits": _and_one_more(limits), "kept": True}
+    return msgspec.json.encode(order)
 
-    The process that they fork from is one more.
-    """
-    limits = msgspec.structs.replace(limits, processes=limits.processes + 1)
-    return msgspec.json.encode({"do": "settle", "limits": limits})
+
+@lru_cache(maxsize=64)
+def order_to_settle(limits: Limits) -> bytes:
+    """Return the order to put up walls for many runs of one program."""
+    return msgspec.json.encode({"do": "settle", "limits": _and_one_more(limits)})
+
+
+def _and_one_more(limits: Limits) -> Limits:
+    """Allow for the process that those behind walls that stay fork from."""
+    return msgspec.structs.replace(limits, processes=limits.processes + 1)
 
 
 @lru_cache(maxsize=64)
@@ -68,6 +78,8 @@ def exchanged(heard: Heard, limits: Limits) -> Exchanged:
     if "ended" not in header:
         return Exchanged(b"", Execution(ending=_unheard(heard)))
     answers = blob[sum(header["sizes"]) :]
+    if _walls_are_gone(heard):
+        return Exchanged(b"", Execution(ending=SandboxFailed(WALLS_ARE_GONE)))
     execution = _executed(heard, limits)
     if not answers.startswith(b"R"):
         why = answers.removeprefix(b"F").decode("utf-8", "replace")
@@ -81,9 +93,15 @@ def run_of_many(heard: Heard, limits: Limits) -> Execution:
     header = heard.answer.header
     if "ended" not in header:
         return Execution(ending=_unheard(heard))
-    if header["state"] == "gone" and heard.killed is None and not header["too_long"]:
-        return Execution(ending=SandboxFailed("the first process of the walls is gone"))
+    if _walls_are_gone(heard):
+        return Execution(ending=SandboxFailed(WALLS_ARE_GONE))
     return _executed(heard, limits)
+
+
+def _walls_are_gone(heard: Heard) -> bool:
+    """Say whether the process that guests fork from has died, and nobody ended it."""
+    header = heard.answer.header
+    return header["state"] == "gone" and heard.killed is None and not header["too_long"]
 
 
 def _unheard(heard: Heard) -> Ending:

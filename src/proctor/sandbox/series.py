@@ -8,7 +8,6 @@ from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Execution, Limits, Runs, SandboxFailed
 from proctor.sandbox.box import Box, parcel
-from proctor.sandbox.clock import Load, children, load_below, load_of
 from proctor.sandbox.drop import check
 from proctor.sandbox.exchange import exchanged, order_for_case, order_to_settle, run_of_many
 
@@ -34,7 +33,9 @@ class BoxSeries:
         check()
         if self._never is None and self._settle():
             limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
-            heard = self._box.ask(order_for_case(output_bytes), stdin, limits, self._look)
+            heard = self._box.ask(
+                order_for_case(output_bytes), stdin, limits, self._box.look_behind_walls
+            )
             if heard.answer.header.get("state") != "kept":
                 self._stands = False
             execution = run_of_many(heard, limits)
@@ -64,17 +65,6 @@ class BoxSeries:
         else:
             self._never = msgspec.structs.replace(execution, compiled=False)
         return False
-
-    def _look(self) -> Load | None:
-        """Return what a run uses; the first process counts for memory, as an init does."""
-        try:
-            pid = children(self._box.keeper)[0]
-        except (OSError, IndexError):
-            return None  # it is gone, as the run will say
-        first, load = load_of(pid), load_below(pid)
-        if first is None or load is None:
-            return load
-        return load._replace(memory_bytes=load.memory_bytes + first.memory_bytes)
 
     def _leave(self) -> None:
         if self._stands:

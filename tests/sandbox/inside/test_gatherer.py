@@ -1,6 +1,7 @@
 """What a keeper reads of its guests."""
 
 import os
+import select
 import threading
 import time
 
@@ -33,3 +34,16 @@ def test_what_is_too_long_is_wiped_as_well() -> None:
         assert gatherer.too_long
         gatherer.wipe()
         assert not any(gatherer._buffer)
+
+
+def test_who_begins_to_watch_again_loses_nothing() -> None:
+    reading, writing = os.pipe()
+    gatherer = Gatherer()
+    gatherer.begin((reading, 100))
+    for text in (b"read before, ", b"and after"):
+        os.write(writing, text)
+        poll = select.poll()
+        gatherer.watch(poll)
+        gatherer.take([fd for fd, _ in poll.poll()], poll)
+    os.close(writing)
+    assert [bytes(part) for part in gatherer.finish()] == [b"read before, and after"]

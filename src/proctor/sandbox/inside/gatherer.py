@@ -126,11 +126,12 @@ class Gatherer:
         self._streams, self._used = [], 0
 
     def watch(self, poll: select.poll) -> None:
-        """Have the pipes drained, and the input fed, from now on."""
-        self._streams = [Stream(*pipe) for pipe in self._pipes]
-        for stream in self._streams:
-            self._open[stream.fd] = stream
-            poll.register(stream.fd, select.POLLIN)
+        """Have the pipes drained, and the input fed, from now on; what was read before is kept."""
+        if not self._streams:
+            self._streams = [Stream(*pipe) for pipe in self._pipes]
+            self._open = {stream.fd: stream for stream in self._streams}
+        for fd in self._open:
+            poll.register(fd, select.POLLIN)
         if self.feed is not None and self.feed.writing >= 0:
             poll.register(self.feed.writing, select.POLLOUT)
 

@@ -6,7 +6,7 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
 
     order                                       answer
     start role limits + [in, out, err, border]  started pid; later: ended …
-    exchange role limits wipe, requests         ended …, what it wrote and answered
+    exchange role limits wipe, requests         ended … state, what it wrote and answered
     settle limits, program                      settled | ended …, what it wrote and answered
     case output_bytes, input                    ended … state, what it wrote
     leave                                       left, and all of what was settled is gone
@@ -40,16 +40,15 @@ from .players import player
 from .program import unwrap
 from .roles import SetUp
 from .series import Series
+from .slots import letter
+from .watch import MAX_PACKET, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
 
-MAX_PACKET = 1 << 17
 INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""
-HASTE_MILLISECONDS = 20
-"""How long a guest may take before its output is looked at: most are gone by then."""
 MAX_DESCRIPTORS = 8
 FD = struct.Struct("i")
 MAX_ORDERS = 64
@@ -77,8 +76,7 @@ class Keeper:
         self._set_ups: dict[tuple[int, ...], SetUp] = {}
         self._said = Gatherer()
         self._series: Series | None = None
-        self._poll = select.poll()
-        self._poll.register(control, select.POLLIN)
+        self._watch = Watch(control, nest, self._said)
 
     def serve(self) -> None:
         """Carry out orders until the supervisor is gone."""
@@ -198,6 +196,9 @@ class Keeper:
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
+        if "kept" in order:
+            self._lodge(order, requests)
+            return
         if self._series is not None:
             self._leave()
         play = player(order["role"])
@@ -217,40 +218,80 @@ class Keeper:
         if ward.pid == 0:
             set_up.converse(play, order, requests)
         # as long as it lives, all that we write to is copied for us: the rest can wait
-        code = self._await(ward)
+        code = self._watch.wait(ward)
         assert code is not None  # noqa: S101  there is no line that could be heard before
         for fd in theirs if feed is not None else theirs[1:]:
             os.close(fd)
         self._reply(code, ward.cpu_seconds, ward.memory_bytes)
 
+    def _lodge(self, order: dict[str, Any], requests: memoryview) -> None:
+        """Do the same behind walls that stay for the next guest, unless this one leaves a trace."""
+        slot = self._series
+        if slot is None or slot.order is not order:
+            slot = self._slot(order, requests)
+        stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
+        theirs = (letter(requests), stdout[1], stderr[1], answers[1])
+        slot.begin(*theirs)
+        most = order["limits"]["output_bytes"]
+        self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
+        code, cpu_seconds, memory_bytes, state = slot.told(self._hear(slot))
+        for fd in theirs:
+            os.close(fd)
+        if state != b"kept":
+            self._leave()
+        self._reply(code, cpu_seconds, memory_bytes, state)
+
+    def _slot(self, order: dict[str, Any], requests: memoryview) -> Series:
+        """Put up walls for guests to come."""
+        play = player(order["role"])
+        slot, code = self._put_up(order, lambda up, nest: up.lodge(nest, play, requests))
+        if code is not None:
+            why = bytes(self._said.finish()[-1]).decode("utf-8", "replace")
+            self._said.wipe()
+            raise OSError(errno.EPERM, f"no walls could be put up: {why or code}")
+        self._stand(slot, None)
+        return slot
+
     def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Have a program compiled by the first process of its walls, from which all runs fork."""
+        series, code = self._put_up(order, lambda up, nest: up.settle(nest, parcel))
+        if code is None:
+            self._stand(series, unwrap(parcel)[0])
+            self._say(settled=True)
+        else:
+            self._reply(code, series.ward.cpu_seconds, series.ward.memory_bytes)
+
+    def _put_up(
+        self, order: dict[str, Any], become: Callable[[SetUp, SerialNest], NoReturn]
+    ) -> tuple[Series, int | None]:
+        """Fork the first process of new walls, and wait until they stand; its code if it died."""
         self._leave()
         nest = self._nest
         assert isinstance(nest, SerialNest)  # noqa: S101
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
-        fds = (0, stdout[1], stderr[1], theirs.fileno(), answers[1])
-        set_up = self._set_up(order, fds)
+        set_up = self._set_up(order, (0, stdout[1], stderr[1], theirs.fileno(), answers[1]))
         ward = Ward(nest, nest.fork_first())
         if ward.pid == 0:
-            set_up.settle(nest, parcel)
+            become(set_up, nest)
         theirs.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
         most = order["limits"]["output_bytes"]
         self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
-        series = Series(ward, ours)
+        series = Series(ward, ours, order)
         code = self._hear(series)
-        if code is None:
-            self._said.finish()
-            self._said.wipe()
-            self._series = series
-            series.settled(nest, unwrap(parcel)[0])
-            self._say(settled=True)
-        else:
+        if code is not None:
             ours.close()
-            self._reply(code, ward.cpu_seconds, ward.memory_bytes)
+        return series, code
+
+    def _stand(self, series: Series, source: memoryview | None) -> None:
+        """Have runs from now on behind walls that stand, of one program or of many."""
+        self._said.finish()
+        self._said.wipe()
+        self._series = series
+        assert isinstance(self._nest, SerialNest)  # noqa: S101
+        series.settled(self._nest, source)
 
     def _case(self, order: dict[str, Any], stdin: memoryview) -> None:
         """Have one more run forked, and send back all it wrote."""
@@ -272,9 +313,9 @@ class Keeper:
 
     def _hear(self, series: Series) -> int | None:
         """Wait for what a series has to say; if it dies instead, say how."""
-        code = self._await(series.ward, series.line)
+        code = self._watch.wait(series.ward, series.line)
         if code is None and not series.hear():  # it has let go of the line, and is dying
-            code = self._await(series.ward)
+            code = self._watch.wait(series.ward)
         return code
 
     def _leave(self) -> None:
@@ -284,7 +325,7 @@ class Keeper:
             series.end(self._nest)
 
     def _reply(
-        self, code: int, cpu_seconds: float, memory_bytes: int, state: bytes = b"gone"
+        self, code: int, cpu_seconds: float, memory_bytes: int, state: bytes = b"alone"
     ) -> None:
         """Say how a guest ended and all that it wrote."""
         parts, sizes = self._said.finish(), self._said.sizes
@@ -315,46 +356,6 @@ class Keeper:
             if known and len(self._set_ups) < MAX_ORDERS:
                 self._set_ups[key] = set_up
         return set_up
-
-    def _await(self, ward: Ward, line: int = -1) -> int | None:
-        """Wait until the guest and all it started are gone; None if a line is heard before."""
-        feed = self._said.feed
-        if feed is not None and feed.writing >= 0:  # there is more than a pipe holds
-            return self._attend(ward, line)
-        watched = (ward.death,) if line < 0 else (ward.death, line)
-        for fd in watched:
-            self._poll.register(fd, select.POLLIN)
-        ready = self._poll.poll(HASTE_MILLISECONDS)
-        for fd in watched:
-            self._poll.unregister(fd)
-        if len(ready) == 1 and ready[0][0] == line:
-            return None
-        if len(ready) == 1 and ready[0][0] == ward.death:
-            code = ward.reap()
-            if code is not None:
-                return code
-        return self._attend(ward, line)
-
-    def _attend(self, ward: Ward, line: int) -> int | None:
-        """Wait for a guest that takes its time: drain what it writes, kill it if that is asked."""
-        poll = select.poll()
-        for fd in (self._control.fileno(), ward.death, *(() if line < 0 else (line,))):
-            poll.register(fd, select.POLLIN)
-        self._said.watch(poll)
-        while True:
-            ready = [fd for fd, _ in poll.poll()]
-            if ward.death in ready:
-                code = ward.reap()
-                if code is not None:
-                    return code
-            elif line in ready:
-                return None
-            if self._control.fileno() in ready:
-                self._nest.kill()  # the only order that can come, unless the supervisor is gone
-                if not self._control.recv(MAX_PACKET):
-                    poll.unregister(self._control)
-            if self._said.take(ready, poll):
-                self._nest.kill()
 
     def _clean_up(self) -> None:
         self._leave()

@@ -30,7 +30,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 4, 8, 22
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
-SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}
+SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}.get(os.uname().machine, (0, 0))
 """The numbers of sched_getattr and ioprio_get."""
 
 LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
@@ -146,7 +146,7 @@ def system_call(what: str, number: int, *args: object) -> int:
 
 def scheduling(pid: int) -> tuple[bytes, int]:
     """Return policy, priority and all else by which a process is given processors and disks."""
-    attributes, priority = SCHEDULING[os.uname().machine]
+    attributes, priority = SCHEDULING
     found = ctypes.create_string_buffer(64)
     system_call("sched_getattr", attributes, pid, found, len(found))
     return found.raw, system_call("ioprio_get", priority, 1, pid)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
-LIMITS = range(16)
-"""All resource limits that Linux has; Python has no names for some of them."""
 SOCKETS, TOLD = "/proc/net/sockstat", 64
 TRIES, PAUSE_SECONDS = 100, 0.0005
 """How often it is looked for sockets that should be gone, and how long is waited in between."""
@@ -125,9 +123,8 @@ class Namespaces(SerialNest):
         return b"" if self._told is None else os.pread(self._told, TOLD, 0)
 
     def inherited(self, first: int) -> Any:
-        """Return what others of its user can change about a process, and all guests inherit."""
-        limits = [resource.prlimit(first, which) for which in LIMITS]
-        return limits, os.sched_getaffinity(first), linux.scheduling(first)
+        """Return what others of its user can change about a process, but its resource limits."""
+        return os.sched_getaffinity(first), linux.scheduling(first)
 
     def fork_again(self) -> int:
         """Fork a guest, behind the same walls."""

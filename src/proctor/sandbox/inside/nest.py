@@ -78,7 +78,7 @@ class SerialNest(Nest):
 
     @abstractmethod
     def inherited(self, first: int) -> Any:
-        """Return what a guest could have changed about that process."""
+        """Return what a guest could have changed about that process, but its resource limits."""
 
     @abstractmethod
     def fork_again(self) -> int:

@@ -24,21 +24,23 @@ from .traces import Traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from .nest import Nest, SerialNest, Ward
 
 LINE, STATUS = 3, 4
 REPORT = struct.Struct("<idq")
-FD, FDS = struct.Struct("i"), struct.Struct("3i")
-SPACE = socket.CMSG_SPACE(FDS.size)
+FD = struct.Struct("i")
+MAX_FDS = 4
+SPACE = socket.CMSG_SPACE(MAX_FDS * FD.size)
 
 
 class Series:
     """A series as its keeper sees it."""
 
-    def __init__(self, ward: Ward, connection: socket.socket) -> None:
+    def __init__(self, ward: Ward, connection: socket.socket, order: dict[str, Any]) -> None:
         self.ward = ward
+        self.order = order
         self.line = connection.fileno()
         self._connection = connection
         self._traces: Traces | None = None
@@ -49,7 +51,7 @@ class Series:
 
     def begin(self, *fds: int) -> None:
         """Have one more run, with these for its input and outputs."""
-        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, FDS.pack(*fds))]
+        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))]
         try:
             self._connection.sendmsg([b"."], beside)
         except OSError:
@@ -63,8 +65,11 @@ class Series:
             self._said = b""  # it died before it had heard of the run
         return bool(self._said)
 
-    def settled(self, nest: SerialNest, source: memoryview) -> None:
-        """Look from now on at where it runs, which came with what it said first."""
+    def settled(self, nest: SerialNest, source: memoryview | None) -> None:
+        """Look from now on at where it runs, which came with what it said first.
+
+        There is a text only if it is one program that runs there.
+        """
         if not self._beside:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         (scratch,) = FD.unpack(self._beside[0][2])
@@ -101,11 +106,26 @@ def run_series(
 ) -> NoReturn:
     """Compile a program, then fork a run of it whenever one is asked for."""
     code = compile_main(seal, source)
-    nest.stand_apart()
     names = main_names(args)
+
+    def begin(nothing: int, *fds: int) -> None:
+        hold(*fds)
+        for fd in (LINE, nothing, *fds):
+            os.close(fd)
+        run_main(code, names)
+
+    fork_runs(nest, begin)
+
+
+def fork_runs(nest: SerialNest, begin: Callable[..., None]) -> NoReturn:
+    """Fork a process whenever one is asked for.
+
+    It is told a descriptor that leads nowhere, and those that are meant for it.
+    """
+    nest.stand_apart()
     nothing = os.open(os.devnull, os.O_RDWR)
     os.close(STATUS)
-    _hold(nothing, nothing, nothing)
+    hold(nothing, nothing, nothing)
     gc.freeze()
     line = socket.socket(fileno=LINE)
     _show_scratch(line)
@@ -114,17 +134,14 @@ def run_series(
         length, beside, _, _ = line.recvmsg_into([word], SPACE)
         if not length:
             os._exit(0)
-        fds = FDS.unpack(beside[0][2])
-        _hold(*fds)
-        for fd in fds:
-            os.close(fd)
+        fds = [fd for (fd,) in FD.iter_unpack(beside[0][2])]
         pid = nest.fork_again()
         if pid == 0:
-            os.close(LINE)
-            os.close(nothing)
-            run_main(code, names)
+            begin(nothing, *fds)
+            os._exit(1)
         ended = _end_of(pid, nest)  # at once: what we write to while it lives is copied for us
-        _hold(nothing, nothing, nothing)
+        for fd in fds:
+            os.close(fd)
         line.send(REPORT.pack(*ended))
 
 
@@ -135,7 +152,7 @@ def _show_scratch(line: socket.socket) -> None:
     os.close(scratch)
 
 
-def _hold(*fds: int) -> None:
+def hold(*fds: int) -> None:
     """Have these for standard input, output and error."""
     for index, fd in enumerate(fds):
         os.dup2(fd, index)

@@ -15,22 +15,28 @@ if TYPE_CHECKING:
 LINE_SOCKETS = 2
 """Sockets between the keeper and the first process of a series."""
 
+MAX_LIMITS = 1 << 12
+"""More than the kernel says of all resource limits of a process, each in a line."""
+
 
 class Traces:
-    """Those of one program, which runs again and again in one scratch folder."""
+    """Those of runs one after the other in one scratch folder, of one program or of many."""
 
-    def __init__(self, nest: SerialNest, first: int, scratch: int, source: memoryview) -> None:
-        """Take the first process, a descriptor of the folder, and the program's text."""
+    def __init__(
+        self, nest: SerialNest, first: int, scratch: int, source: memoryview | None
+    ) -> None:
+        """Take the first process, a descriptor of the folder, and the text of a program in it."""
         self._nest = nest
         self._first = first
         self._scratch = scratch
-        self._source = bytearray(source)
+        self._limits = os.open(f"/proc/{first}/limits", os.O_RDONLY)
+        self._source = None if source is None else bytearray(source)
 
     def begin(self) -> None:
         """See how all is before any run."""
         self._room = self._look_at_room()
         self._folder = self._look_at_folder()
-        self._inherited = self._nest.inherited(self._first)
+        self._inherited = self._look_at_first()
 
     def none(self) -> bool:
         """Say whether a run left none; if so, all is made ready for the next."""
@@ -39,7 +45,7 @@ class Traces:
                 self._nest.tidy(LINE_SOCKETS)
                 and self._look_at_room() == self._room
                 and self._look_at_folder() == self._folder
-                and self._nest.inherited(self._first) == self._inherited
+                and self._look_at_first() == self._inherited
                 and self._renew()
             )
         except OSError:
@@ -48,7 +54,9 @@ class Traces:
     def close(self) -> None:
         """Look no more, and keep nothing of the program."""
         os.close(self._scratch)
-        self._source[:] = bytes(len(self._source))
+        os.close(self._limits)
+        if self._source is not None:
+            self._source[:] = bytes(len(self._source))
 
     def _renew(self) -> bool:
         """Write the program's text anew.
@@ -56,11 +64,16 @@ class Traces:
         Who writes to a file by way of memory leaves no trace, and leaves more than what is in it:
         the rest of its last page.
         """
-        os.remove(MAIN, dir_fd=self._scratch)
-        write_main(self._source, self._scratch)
+        if self._source is not None:
+            os.remove(MAIN, dir_fd=self._scratch)
+            write_main(self._source, self._scratch)
         os.utime(self._scratch)  # or the time of the last look at it would stay
         self._folder = self._look_at_folder()
         return True
+
+    def _look_at_first(self) -> Any:
+        """Return what all runs inherit from the first process, and each could change about it."""
+        return os.pread(self._limits, MAX_LIMITS, 0), self._nest.inherited(self._first)
 
     def _look_at_room(self) -> Any:
         """Return how much room files leave.
@@ -74,9 +87,12 @@ class Traces:
 
     def _look_at_folder(self) -> Any:
         """Return what changes when anybody changes anything in the folder, or the program."""
-        main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
         more = len(os.listxattr(self._scratch))
-        return _changed(os.fstat(self._scratch)), _changed(main), more
+        folder = _changed(os.fstat(self._scratch))
+        if self._source is None:
+            return folder, more
+        main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
+        return folder, _changed(main), more
 
 
 def _changed(of: os.stat_result) -> tuple[int, ...]:
