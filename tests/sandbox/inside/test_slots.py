@@ -35,6 +35,7 @@ from proctor.verdict import Passed
 from tests.conftest import descendants
 from tests.sandbox.inside.test_traces import CHANNELS, IN_FLIGHT, SEARCH, TRACES
 from tests.sandbox.test_series import ATTACKS, LEFT, QUICK
+from tests.sandbox.test_steady import anonymous_memory
 
 TESTS = Assertions(targets=["f(1) == 2", "f(2) == 3"])
 TASK = Task(task_id="t", entry_point="f", tests=TESTS, limits=QUICK)
@@ -232,6 +233,32 @@ def test_walls_whose_first_process_is_killed_are_our_trouble(
     os.kill(first, signal.SIGKILL)
     found = Judge(kept).judge(TASK, RIGHT)
     assert (found.verdict.bucket, found.attempts) == ("passed", 2)
+
+
+MANY = (
+    "print('here')\n",
+    "open('left', 'w')\n",
+    "import os\nos.abort()\n",
+    "print('x' * 3_000_000)\n",
+    "#" + "x" * 5000,
+    "#" + "x" * 100_000,
+)
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(4000, marks=pytest.mark.slow)])
+def test_nothing_grows(kept: Warm, warm_boxes: Callable[..., list[Box]], count: int) -> None:
+    def look(times: int) -> tuple[list[int], int]:
+        for source in MANY * times:
+            load(kept, source)
+        load(kept, MANY[0])
+        keepers = [box.keeper for box in warm_boxes(kept)]
+        descriptors = [len(os.listdir(f"/proc/{pid}/fd")) for pid in keepers]
+        return descriptors, sum(map(anonymous_memory, keepers))
+
+    before, memory = look(2)
+    after, more = look(count)
+    assert after == before
+    assert more < memory + 2 * MIB
 
 
 @pytest.mark.parametrize("trial", PERSISTENCE, ids=lambda trial: f"{trial.name}-{trial.kind}")
