@@ -184,9 +184,7 @@ print(what)
     assert printed == [b"1\n", b"2\n", b"3\n", b"4\n", b"5\n"]
 
 
-@pytest.mark.parametrize("processes", [1, 2, 8])
-def test_a_run_may_start_as_many_processes_as_one_alone(sandbox: Sandbox, processes: int) -> None:
-    source = """
+COUNTS = """
 import os, time
 for count in range(20):
     try:
@@ -196,9 +194,13 @@ for count in range(20):
         break
 print(count)
 """
+
+
+@pytest.mark.parametrize("processes", [1, 2, 8])
+def test_a_run_may_start_as_many_processes_as_one_alone(sandbox: Sandbox, processes: int) -> None:
     limits = msgspec.structs.replace(QUICK, processes=processes)
-    alone = sandbox.run(Program(source=source), limits)
-    executions, walls = run_all(sandbox, source, [b""] * 3, limits)
+    alone = sandbox.run(Program(source=COUNTS), limits)
+    executions, walls = run_all(sandbox, COUNTS, [b""] * 3, limits)
     assert outputs(executions) == [alone.stdout] * 3
     assert walls == 1
 

@@ -34,7 +34,7 @@ from proctor.trials import corpus_folder, trials
 from proctor.verdict import Passed
 from tests.conftest import descendants
 from tests.sandbox.inside.test_traces import CHANNELS, IN_FLIGHT, SEARCH, TRACES
-from tests.sandbox.test_series import ATTACKS, LEFT, QUICK
+from tests.sandbox.test_series import ATTACKS, COUNTS, LEFT, QUICK
 from tests.sandbox.test_steady import anonymous_memory
 
 TESTS = Assertions(targets=["f(1) == 2", "f(2) == 3"])
@@ -206,19 +206,9 @@ def test_what_others_took_does_not_count(kept: Warm) -> None:
 
 @pytest.mark.parametrize("processes", [1, 2, 8])
 def test_one_may_start_as_many_processes_as_alone(kept: Warm, processes: int) -> None:
-    source = """
-import os, time
-for count in range(20):
-    try:
-        if os.fork() == 0:
-            time.sleep(9)
-    except OSError:
-        break
-print(count)
-"""
     limits = msgspec.structs.replace(QUICK, processes=processes)
-    alone = kept.run(Program(source=source), limits).stdout
-    assert [load(kept, source, limits).stdout for _ in range(3)] == [alone] * 3
+    alone = kept.run(Program(source=COUNTS), limits).stdout
+    assert [load(kept, COUNTS, limits).stdout for _ in range(3)] == [alone] * 3
 
 
 def test_walls_whose_first_process_is_killed_are_our_trouble(
