@@ -132,13 +132,21 @@ ATTACKS = {
         "    print('open:', number)\n"
     ),
     "its limits": (
-        "for kind in (resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE, resource.RLIMIT_AS):\n"
-        "    resource.prlimit(1, kind, (0, 0))\n"
+        "for kind in range(16):\n"
+        "    try: resource.prlimit(1, kind, (0, 0))\n"
+        "    except OSError: continue\n"
+        "    print('changed', kind)\n"
     ),
     "its priority": (
-        "os.setpriority(os.PRIO_PROCESS, 1, 19)\n"
-        "os.setpriority(os.PRIO_USER, 0, 19)\n"
-        "os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))\n"
+        "os.setpgid(0, 1)\n"
+        "for do in (lambda: os.setpriority(os.PRIO_PROCESS, 1, 19),\n"
+        "           lambda: os.setpriority(os.PRIO_PGRP, 0, 19),\n"
+        "           lambda: os.setpriority(os.PRIO_USER, 0, 19),\n"
+        "           lambda: os.sched_setaffinity(1, {0}),\n"
+        "           lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))):\n"
+        "    try: do()\n"
+        "    except OSError: continue\n"
+        "    print('changed it')\n"
     ),
 }  # fmt: skip
 

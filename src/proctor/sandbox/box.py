@@ -17,6 +17,7 @@ from proctor.program import Program
 from proctor.sandbox import (
     Ending,
     Limits,
+    SandboxFailed,
     descriptors,
 )
 from proctor.sandbox.cgroup import Group, Host, room
@@ -24,7 +25,14 @@ from proctor.sandbox.clock import Load, Stopwatch, children, load_behind_walls, 
 from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.ends import Ends
-from proctor.sandbox.exchange import Exchanged, Heard, exchanged, order_for, order_in_slot
+from proctor.sandbox.exchange import (
+    WALLS_ARE_GONE,
+    Exchanged,
+    Heard,
+    exchanged,
+    order_for,
+    order_in_slot,
+)
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
 from proctor.sandbox.inside.program import wrap
 from proctor.sandbox.scratch import occupied
@@ -229,9 +237,15 @@ class Box:
         return exchanged(self.ask(order_for(role, limits, wipe=wipe), requests, limits), limits)
 
     def exchange_in_slot(self, requests: bytes, limits: Limits, role: str) -> Exchanged:
-        """Do so behind walls that stay for the next guest, unless this one leaves a trace."""
+        """Do so behind walls that stay for the next guest, unless this one leaves a trace.
+
+        Who loses these walls, for whatever reason, gets some of his own: that is no way out.
+        """
         order = order_in_slot(role, limits)
-        return exchanged(self.ask(order, requests, limits, self.look_behind_walls), limits)
+        done = exchanged(self.ask(order, requests, limits, self.look_behind_walls), limits)
+        if done.execution.ending == SandboxFailed(WALLS_ARE_GONE):
+            return self.exchange(requests, limits, role)
+        return done
 
     def ask(
         self,
@@ -249,7 +263,8 @@ class Box:
         answer = GONE
         while not self._answered(clock, killed):
             if killed is not None:
-                break  # a keeper that does not answer a kill is no keeper
+                self.hang_up()  # a keeper that does not answer a kill is no keeper, for nobody
+                break
             killed = self._trouble(clock, limits)
             if killed is not None:
                 with contextlib.suppress(SandboxError):  # it is gone, as the next wait will say

@@ -154,6 +154,8 @@ class Stopwatch:
         """Whether load was really subtracted."""
         self.cpu_seconds = 0.0
         """Processor time that was seen to be used, when somebody last looked."""
+        self.memory_bytes = 0
+        """Memory that was."""
 
     def start(self) -> None:
         """A request went out."""
@@ -220,6 +222,7 @@ class Stopwatch:
             self.exact = True
             self._count_delay(load.delays, passed)
             cpu = self.cpu_seconds = load.cpu_seconds - self._cpu_at_start
+            self.memory_bytes = load.memory_bytes
             if load.processes > self._limits.processes:
                 return "processes"
             if load.memory_bytes > self._limits.memory_bytes:

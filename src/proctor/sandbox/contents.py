@@ -38,6 +38,7 @@ MODULES = (
         "series",
         "players",
         "slots",
+        "orders",
         "watch",
         "roles",
     ),

@@ -12,6 +12,7 @@ from proctor.sandbox import (
     OutOfMemory,
     OutputTooLong,
     SandboxFailed,
+    TimedOut,
     Usage,
 )
 from proctor.sandbox.clock import Stopwatch
@@ -106,8 +107,8 @@ def _walls_are_gone(heard: Heard) -> bool:
 
 def _unheard(heard: Heard) -> Ending:
     """Say how a guest ended of which no keeper tells."""
-    if isinstance(heard.killed, OutOfMemory):
-        return heard.killed  # the kernel took the keeper with it
+    if isinstance(heard.killed, OutOfMemory | TimedOut):
+        return heard.killed  # the kernel took the keeper with it, or it was kept from answering
     return SandboxFailed(heard.answer.header.get("refused", "the keeper of the box is gone"))
 
 
@@ -123,6 +124,6 @@ def _executed(heard: Heard, limits: Limits) -> Execution:
             # nobody is told what those took who were ended with the first process of their walls
             cpu_seconds=max(header["cpu_seconds"], heard.clock.cpu_seconds),
             wall_seconds=heard.clock.passed,
-            memory_bytes=header["memory_bytes"],
+            memory_bytes=max(header["memory_bytes"], heard.clock.memory_bytes),
         ),
     )

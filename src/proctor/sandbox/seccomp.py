@@ -201,6 +201,24 @@ UNCOUNTED = (
     Condition((54, 208), 2, (7, 32, 8, 33), allowed=False),  # setsockopt
 )
 
+# Guests may fork from the first process of their namespace (`inside/series.py`): how that is
+# scheduled and limited is not theirs to say. Nor is that of groups, of which it may be one.
+FIRST = (
+    *(
+        Condition(call, 0, (1,), allowed=False)
+        for call in (
+            *((142, 118), (144, 119), (203, 122), (314, 274)),  # sched_set*
+            (302, 261),  # prlimit64
+        )
+    ),
+    Condition((141, 140), 1, (1,), allowed=False),  # setpriority
+    Condition((141, 140), 0, (1, 2), allowed=False),
+    Condition((251, 30), 1, (1,), allowed=False),  # ioprio_set
+    Condition((251, 30), 0, (2, 3), allowed=False),
+    # hints that stay with a folder, of which nothing else tells: F_SET_RW_HINT, F_SET_FILE_RW_HINT
+    Condition((72, 25), 1, (1036, 1038), allowed=False),  # fcntl
+)
+
 THREAD = 0x10000
 CONDITIONS = (
     *UNCOUNTED,
@@ -227,7 +245,7 @@ def program(machine: str, *, loopback: bool = False) -> bytes:
     """
     column, _ = ARCHITECTURES[machine]
     families = (AF_UNIX, AF_INET, AF_INET6) if loopback else (AF_UNIX,)
-    conditions = (*UNCOUNTED, Condition(SOCKET, 0, families, allowed=True))
+    conditions = (*UNCOUNTED, *FIRST, Condition(SOCKET, 0, families, allowed=True))
     code = [
         *_denials(machine, DENIED),
         # Every session has a share of the processors: a guest with many would take those of others.

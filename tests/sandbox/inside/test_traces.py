@@ -84,23 +84,25 @@ open("main.py").read()
     "limits": """
 for which in set(range(16)) - {resource.RLIMIT_NPROC}:  # the first process counts for that one
     print(which, resource.getrlimit(which))
-    soft, hard = resource.prlimit(1, which)
-    resource.prlimit(1, which, (soft // 2 if soft > 1000 else soft, hard))
+    soft, hard = resource.getrlimit(which)
+    with contextlib.suppress(PermissionError):
+        resource.prlimit(1, which, (soft // 2 if soft > 1000 else soft, hard))
 libc = ctypes.CDLL(None)
 libc.prlimit(1, 10, (ctypes.c_ulong * 2)(1000, 2**64 - 1), None)
 """,
     "too few descriptors": """
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
-resource.prlimit(1, resource.RLIMIT_NOFILE, (6, 256))
+with contextlib.suppress(PermissionError):
+    resource.prlimit(1, resource.RLIMIT_NOFILE, (6, 256))
 """,
     "a priority": """
 print(os.getpriority(os.PRIO_PROCESS, 0))
-with contextlib.suppress(PermissionError):  # who is alone may not
+with contextlib.suppress(PermissionError):
     os.setpriority(os.PRIO_PROCESS, 1, 5)
 """,
     "a policy": """
 print(os.sched_getscheduler(0))
-with contextlib.suppress(PermissionError):  # who is alone may not
+with contextlib.suppress(PermissionError):
     os.sched_setscheduler(1, os.SCHED_BATCH, os.sched_param(0))
 """,
     "a slice of time": """
@@ -120,7 +122,7 @@ libc.syscall(number, 1, 1, 2 << 13 | 5)
 """,
     "processors": """
 print(os.sched_getaffinity(0))
-with contextlib.suppress(PermissionError):  # who is alone may not
+with contextlib.suppress(PermissionError):
     os.sched_setaffinity(1, {min(os.sched_getaffinity(0))})
 """,
     "a name of a socket": """

@@ -123,7 +123,7 @@ class Gatherer:
             self._buffer = bytearray(ROOM)
         for stream in self._streams:
             stream.wipe()
-        self._streams, self._used = [], 0
+        self._streams, self._used, self.sizes = [], 0, []
 
     def watch(self, poll: select.poll) -> None:
         """Have the pipes drained, and the input fed, from now on; what was read before is kept."""

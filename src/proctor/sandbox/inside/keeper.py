@@ -32,14 +32,15 @@ import struct
 import sys
 
 from .below import open_below
-from .frames import MAX_TOTAL, dump, load
+from .frames import MAX_TOTAL, dump
 from .gatherer import Feed, Gatherer, contents
 from .light import TYPE_CHECKING, signal, socket
 from .nest import Nest, SerialNest, Ward
+from .orders import MAX_ORDERS, Orders
 from .players import player
 from .program import unwrap
 from .roles import SetUp
-from .series import Series
+from .series import First, Series
 from .slots import letter
 from .watch import MAX_PACKET, Watch
 
@@ -51,7 +52,6 @@ INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""
 MAX_DESCRIPTORS = 8
 FD = struct.Struct("i")
-MAX_ORDERS = 64
 EXCHANGED = (
     b'{"ended":%d,"sizes":[%d,%d],"too_long":%b,"beside":%b,'
     b'"cpu_seconds":%.6f,"memory_bytes":%d,"state":"%b"}\n'
@@ -72,7 +72,7 @@ class Keeper:
         self._stages: int | None = None
         self._stage = b""
         self._packet = bytearray(MAX_PACKET)
-        self._orders: dict[bytes, dict[str, Any]] = {}
+        self._orders = Orders()
         self._set_ups: dict[tuple[int, ...], SetUp] = {}
         self._said = Gatherer()
         self._series: Series | None = None
@@ -84,8 +84,12 @@ class Keeper:
         try:
             while self._step():
                 pass
-        finally:
+        except First:
+            raise  # a child, whose affair nothing here is any more
+        except BaseException:
             self._clean_up()
+            raise
+        self._clean_up()
 
     def _step(self) -> bool:
         if self._ward is None:
@@ -107,7 +111,7 @@ class Keeper:
             return False
         fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)] if beside else []
         end = self._packet.index(b"\n", 0, length)
-        order = self._parse(bytes(self._packet[:end]))
+        order = self._orders.read(bytes(self._packet[:end]))
         blob = memoryview(self._packet)[end + 1 : length]
         if "beside" in order:
             blob = contents(fds.pop())
@@ -121,15 +125,6 @@ class Keeper:
             for fd in fds:
                 os.close(fd)
         return True
-
-    def _parse(self, header: bytes) -> dict[str, Any]:
-        """Read the header of an order; most are the same, again and again."""
-        order = self._orders.get(header)
-        if order is None:
-            order = load(header)
-            if _is_usual(order) and len(self._orders) < MAX_ORDERS:
-                self._orders[header] = order
-        return order
 
     def _obey(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
         what = order["do"]
@@ -228,7 +223,7 @@ class Keeper:
         """Do the same behind walls that stay for the next guest, unless this one leaves a trace."""
         slot = self._series
         if slot is None or slot.order is not order:
-            slot = self._slot(order, requests)
+            slot = self._slot(order)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
         theirs = (letter(requests), stdout[1], stderr[1], answers[1])
         slot.begin(*theirs)
@@ -241,10 +236,10 @@ class Keeper:
             self._leave()
         self._reply(code, cpu_seconds, memory_bytes, state)
 
-    def _slot(self, order: dict[str, Any], requests: memoryview) -> Series:
+    def _slot(self, order: dict[str, Any]) -> Series:
         """Put up walls for guests to come."""
         play = player(order["role"])
-        slot, code = self._put_up(order, lambda up, nest: up.lodge(nest, play, requests))
+        slot, code = self._put_up(order, lambda up, nest: up.lodge(nest, play))
         if code is not None:
             why = bytes(self._said.finish()[-1]).decode("utf-8", "replace")
             self._said.wipe()
@@ -254,7 +249,9 @@ class Keeper:
 
     def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Have a program compiled by the first process of its walls, from which all runs fork."""
-        series, code = self._put_up(order, lambda up, nest: up.settle(nest, parcel))
+        said = bytearray(parcel)  # the order itself is wiped in a process that becomes another
+        series, code = self._put_up(order, lambda up, nest: up.settle(nest, said))
+        said[:] = bytes(len(said))
         if code is None:
             self._stand(series, unwrap(parcel)[0])
             self._say(settled=True)
@@ -273,7 +270,8 @@ class Keeper:
         set_up = self._set_up(order, (0, stdout[1], stderr[1], theirs.fileno(), answers[1]))
         ward = Ward(nest, nest.fork_first())
         if ward.pid == 0:
-            become(set_up, nest)
+            theirs.detach()  # or it would be closed when we forget it
+            raise First(lambda: become(set_up, nest))
         theirs.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
@@ -352,8 +350,7 @@ class Keeper:
         set_up = self._set_ups.get(key)
         if set_up is None:
             set_up = SetUp(self._nest, order["limits"], fds)
-            known = any(order is kept for kept in self._orders.values())
-            if known and len(self._set_ups) < MAX_ORDERS:
+            if order in self._orders and len(self._set_ups) < MAX_ORDERS:
                 self._set_ups[key] = set_up
         return set_up
 
@@ -378,13 +375,6 @@ class Keeper:
             pass  # the supervisor is gone; the next read says so and we clean up
 
 
-def _is_usual(order: dict[str, Any]) -> bool:
-    """Say whether an order may come again, and holds nothing of a guest's that others could see."""
-    if order["do"] in ("exchange", "case", "settle"):
-        return True
-    return order["do"] == "start" and "how" not in order
-
-
 def keep(control: int, nest: Nest) -> None:
     """Keep one box until its supervisor is gone."""
     # what an interpreter that starts without site lacks: exit, quit, help
@@ -396,4 +386,12 @@ def keep(control: int, nest: Nest) -> None:
     os.close(spare)
     gc.collect()
     gc.freeze()
-    Keeper(socket.socket(fileno=control), nest).serve()
+    connection = socket.socket(fileno=control)
+    begin = None
+    try:
+        Keeper(connection, nest).serve()
+    except First as first:
+        begin = first.begin
+        connection.detach()  # it is our parent's, and will be closed
+    if begin is not None:
+        begin()

@@ -205,6 +205,36 @@ class Filter:
         )
 
 
+class Collector:
+    """Waits for children; what is told of them is written to one place, which can be wiped.
+
+    It is a status, what one child took, and what all took that were ever waited for.
+    """
+
+    USAGE = 144
+    CHILDREN = -1
+
+    def __init__(self) -> None:
+        self._report = (ctypes.c_char * (8 + 2 * self.USAGE))()
+        status, one, all_ = (
+            ctypes.byref(self._report, offset) for offset in (0, 8, 8 + self.USAGE)
+        )
+        self._places = status, one
+        self._of_all = all_
+
+    def collect(self, pid: int) -> memoryview:
+        """Wait for a child, then end all others there are."""
+        status, usage = self._places
+        while LIBC.wait4(pid, status, 0, usage) < 0:
+            check(-1, "wait4")
+        while has_children():
+            if LIBC.wait4(-1, None, os.WNOHANG, None) == 0:
+                os.kill(-1, signal.SIGKILL)
+                LIBC.wait4(-1, None, 0, None)
+        LIBC.getrusage(self.CHILDREN, self._of_all)
+        return memoryview(self._report).cast("B")
+
+
 class Pauser:
     """Makes processes that do nothing but be there, in no time, by sharing our memory.
 

@@ -42,6 +42,7 @@ class Namespaces(SerialNest):
         self.scratch = SCRATCH
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
+        self._collector = linux.Collector()
         os.chdir("/proc")  # the box's, where children can write; what they will see is read-only
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         # our children are born where the last guest was, until there is another
@@ -91,9 +92,9 @@ class Namespaces(SerialNest):
         """Hear no signal of a guest, who cannot look into this process either."""
         self._apart.go()
 
-    def is_left(self) -> bool:
-        """Say whether a guest has left a process to us."""
-        return linux.has_children()
+    def collect(self, pid: int) -> memoryview:
+        """Wait for a guest, end what it left running, and say how it ended and what it all took."""
+        return self._collector.collect(pid)
 
     def tidy(self, ours: int = 0) -> bool:
         """Have the kernel free sockets of which each waits in another to be received.

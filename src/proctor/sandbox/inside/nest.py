@@ -69,8 +69,8 @@ class SerialNest(Nest):
         """Have that process do nothing but what it is asked by its keeper."""
 
     @abstractmethod
-    def is_left(self) -> bool:
-        """Say whether a guest has left a process to that one."""
+    def collect(self, pid: int) -> memoryview:
+        """Wait for a guest of that one, end what it left to it, and report (`series.REPORT`)."""
 
     @abstractmethod
     def tidy(self, ours: int) -> bool:

@@ -65,6 +65,7 @@ class SetUp:
             (os.setsid, ()),
             *((os.dup2, (fd, index, index <= STDERR)) for index, fd in enumerate(fds)),
             (os.closerange, (len(fds), MAX_DESCRIPTORS)),
+            *(_nothing(len(fds)) if fds[0] == 0 else ()),
             *nest.entering(limits, len(fds)),
             *_limiting(limits),
         )
@@ -93,20 +94,20 @@ class SetUp:
         finally:
             os._exit(1)
 
-    def settle(self, nest: SerialNest, said: memoryview) -> NoReturn:
+    def settle(self, nest: SerialNest, said: bytearray) -> NoReturn:
         """Turn this process into one from which runs of a program fork."""
         try:
             self._go(self._steps)
-            source, _, args, _ = map(bytes, unwrap(said))
+            source, _, args, _ = map(bytes, unwrap(memoryview(said)))
             run_series(nest, lambda: self._go(self._last), source, load(args or b"[]"))
         finally:
             os._exit(1)
 
-    def lodge(self, nest: SerialNest, play: Player | None, said: memoryview) -> NoReturn:
+    def lodge(self, nest: SerialNest, play: Player | None) -> NoReturn:
         """Turn this process into one from which guests fork."""
         try:
             self._go(self._steps)
-            run_slot(nest, lambda: self._go(self._last), play, said)
+            run_slot(nest, lambda: self._go(self._last), play)
         finally:
             os._exit(1)
 
@@ -140,6 +141,13 @@ def _other(role: str) -> Callable[..., None]:
 
 
 MAX_DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _nothing(free: int) -> Iterator[Step]:
+    """Yield the steps to an empty standard input: locks and flags of ours would outlive a guest."""
+    yield os.open, (os.devnull, os.O_RDWR)
+    yield os.dup2, (free, 0, True)
+    yield os.close, (free,)
 
 
 def _limiting(limits: dict[str, Any]) -> Iterator[Step]:

@@ -18,7 +18,7 @@ import gc
 import os
 import struct
 
-from .light import TYPE_CHECKING, signal, socket
+from .light import TYPE_CHECKING, socket
 from .program import compile_main, main_names, run_main
 from .traces import Traces
 
@@ -29,10 +29,20 @@ if TYPE_CHECKING:
     from .nest import Nest, SerialNest, Ward
 
 LINE, STATUS = 3, 4
-REPORT = struct.Struct("<idq")
+REPORT = struct.Struct("=i4x18q18q")
+"""A status, what its process took, and what all took that were waited for so far (wait4(2))."""
+USER, SYSTEM, MEMORY = slice(0, 2), slice(2, 4), 4
 FD = struct.Struct("i")
 MAX_FDS = 4
 SPACE = socket.CMSG_SPACE(MAX_FDS * FD.size)
+
+
+class First(BaseException):
+    """We are the first process of new walls, and are to forget all else: guests could read it."""
+
+    def __init__(self, begin: Callable[[], NoReturn]) -> None:
+        super().__init__()
+        self.begin = begin
 
 
 class Series:
@@ -45,7 +55,7 @@ class Series:
         self._connection = connection
         self._traces: Traces | None = None
         self._alive = True
-        self._cpu_seconds = 0.0
+        self._cpu_seconds, self._memory = 0.0, 0
         self._said = b""
         self._beside: list[tuple[int, int, bytes]] = []
 
@@ -83,12 +93,15 @@ class Series:
         """
         if code is not None:
             self._alive = False
-            spent = self.ward.cpu_seconds - self._cpu_seconds
-            return code, spent, self.ward.memory_bytes, b"gone"
-        status, cpu_seconds, memory_bytes = REPORT.unpack(self._said)
-        self._cpu_seconds += cpu_seconds
+            return code, 0.0, 0, b"gone"  # what is told of it is of all that ever ran there
+        status, *usage = REPORT.unpack(self._said)
+        alone, of_all = usage[:18], usage[18:]
+        seconds = sum(whole + micro / 1e6 for whole, micro in (of_all[USER], of_all[SYSTEM]))
+        spent, self._cpu_seconds = seconds - self._cpu_seconds, seconds
+        grown, self._memory = of_all[MEMORY] > self._memory, of_all[MEMORY]
+        memory = 1024 * (of_all if grown else alone)[MEMORY]
         state = b"kept" if self._traces is not None and self._traces.none() else b"spent"
-        return os.waitstatus_to_exitcode(status), cpu_seconds, memory_bytes, state
+        return os.waitstatus_to_exitcode(status), spent, memory, state
 
     def end(self, nest: Nest) -> None:
         """End it, and all that is left of it."""
@@ -108,9 +121,9 @@ def run_series(
     code = compile_main(seal, source)
     names = main_names(args)
 
-    def begin(nothing: int, *fds: int) -> None:
+    def begin(*fds: int) -> None:
         hold(*fds)
-        for fd in (LINE, nothing, *fds):
+        for fd in (LINE, *fds):
             os.close(fd)
         run_main(code, names)
 
@@ -118,14 +131,15 @@ def run_series(
 
 
 def fork_runs(nest: SerialNest, begin: Callable[..., None]) -> NoReturn:
-    """Fork a process whenever one is asked for.
+    """Fork a process whenever one is asked for, which is told the descriptors meant for it.
 
-    It is told a descriptor that leads nowhere, and those that are meant for it.
+    How it ended is nowhere in our memory when the next is forked.
     """
     nest.stand_apart()
-    nothing = os.open(os.devnull, os.O_RDWR)
     os.close(STATUS)
+    nothing = os.open(os.devnull, os.O_RDWR)
     hold(nothing, nothing, nothing)
+    os.close(nothing)
     gc.freeze()
     line = socket.socket(fileno=LINE)
     _show_scratch(line)
@@ -137,12 +151,13 @@ def fork_runs(nest: SerialNest, begin: Callable[..., None]) -> NoReturn:
         fds = [fd for (fd,) in FD.iter_unpack(beside[0][2])]
         pid = nest.fork_again()
         if pid == 0:
-            begin(nothing, *fds)
+            begin(*fds)
             os._exit(1)
-        ended = _end_of(pid, nest)  # at once: what we write to while it lives is copied for us
+        report = nest.collect(pid)  # at once: what we write to while it lives is copied for us
         for fd in fds:
             os.close(fd)
-        line.send(REPORT.pack(*ended))
+        line.send(report)
+        report[:] = bytes(len(report))
 
 
 def _show_scratch(line: socket.socket) -> None:
@@ -156,17 +171,3 @@ def hold(*fds: int) -> None:
     """Have these for standard input, output and error."""
     for index, fd in enumerate(fds):
         os.dup2(fd, index)
-
-
-def _end_of(pid: int, nest: SerialNest) -> tuple[int, float, int]:
-    """Wait for a run, end what it left running, and say how it ended and what it all took."""
-    _, end, usage = os.wait4(pid, 0)
-    cpu_seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
-    while nest.is_left():
-        left, _, usage = os.wait4(-1, os.WNOHANG)
-        if left == 0:
-            os.kill(-1, signal.SIGKILL)
-            _, _, usage = os.wait4(-1, 0)
-        cpu_seconds += usage.ru_utime + usage.ru_stime
-        memory = max(memory, usage.ru_maxrss)
-    return end, cpu_seconds, 1024 * memory

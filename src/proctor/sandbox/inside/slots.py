@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .players import Player
 
 BORDER = 3
-CHUNK = 1 << 14
 MANY = 1 << 16
 """No guest's first process has a descriptor beyond that."""
 
@@ -43,21 +42,23 @@ def letter(content: memoryview) -> int:
     return file
 
 
-def run_slot(
-    nest: SerialNest, seal: Callable[[], None], play: Player | None, said: memoryview
-) -> NoReturn:
-    """Fork a guest whenever one is asked for; `said` is not for us, but in our memory."""
-    said[:] = bytes(len(said))
+def opened(reading: int) -> memoryview:
+    """Return what is in a letter."""
+    told = bytearray(os.fstat(reading).st_size or AT_ONCE)  # of a pipe nobody tells
+    return memoryview(told)[: os.readv(reading, [told])]
+
+
+def run_slot(nest: SerialNest, seal: Callable[[], None], play: Player | None) -> NoReturn:
+    """Fork a guest whenever one is asked for."""
     seal()
 
-    def begin(nothing: int, read: int, stdout: int, stderr: int, border: int) -> None:
-        told = bytearray()
-        while part := os.read(read, CHUNK):
-            told += part
-        hold(nothing, stdout, stderr)
+    def begin(read: int, stdout: int, stderr: int, border: int) -> None:
+        # its own, or locks and flags would outlive it
+        hold(os.open(os.devnull, os.O_RDWR), stdout, stderr)
         os.dup2(border, BORDER, inheritable=False)  # in the place of the line
-        os.closerange(BORDER + 1, MANY)
         os.write(BORDER, b"R")
-        perform(play, Script(memoryview(told), BORDER))
+        told = opened(read)
+        os.closerange(BORDER + 1, MANY)
+        perform(play, Script(told, BORDER))
 
     fork_runs(nest, begin)
