@@ -234,7 +234,9 @@ def test_inside_a_running_loop_as_in_a_notebook() -> None:
 def test_from_a_daemon_process(method: str) -> None:
     """It may have no children by multiprocessing; and a forked one has a sandbox of its own."""
     assert proctor.grade(TASK, RIGHT).outcome is Outcome.PASS
-    with multiprocessing.get_context(method).Pool(2) as pool:
+    # whoever handles that signal in this process, its forks are asked by it to end
+    mortal = (signal.signal, (signal.SIGTERM, signal.SIG_DFL))
+    with multiprocessing.get_context(method).Pool(2, *mortal) as pool:
         receipts = pool.starmap(proctor.grade, [(TASK, RIGHT), (TASK, WRONG)] * 2)
     assert [one.outcome for one in receipts] == [Outcome.PASS, Outcome.ASSERTION_FAIL] * 2
     assert proctor.grade(TASK, RIGHT).outcome is Outcome.PASS
