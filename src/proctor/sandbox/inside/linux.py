@@ -225,8 +225,7 @@ class Collector:
     def collect(self, pid: int) -> memoryview:
         """Wait for a child, then end all others there are."""
         status, usage = self._places
-        while LIBC.wait4(pid, status, 0, usage) < 0:
-            check(-1, "wait4")
+        check(LIBC.wait4(pid, status, 0, usage), "wait4")
         while has_children():
             if LIBC.wait4(-1, None, os.WNOHANG, None) == 0:
                 os.kill(-1, signal.SIGKILL)
