@@ -9,6 +9,7 @@ import json
 import os
 import select
 import socket
+import struct
 import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from proctor.errors import GIVES_OUT, HostError, SandboxError
 
 MAX_PACKET = 1 << 17
 INLINE = 1 << 16
+FD = struct.Struct("i")
+SPACE = socket.CMSG_SPACE(FD.size) if hasattr(socket, "CMSG_SPACE") else 0  # no boxes there
 
 
 class Answer(NamedTuple):
@@ -41,6 +44,7 @@ class Control:
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
         self._both = self._poll
+        self._packet = memoryview(bytearray(MAX_PACKET))
         self.alarmed = False
         """Whether something else than an answer came while one was waited for."""
 
@@ -58,13 +62,13 @@ class Control:
         """Send one order whose header is encoded already."""
         try:
             if len(blob) <= INLINE:
-                socket.send_fds(self.connection, [header, b"\n", blob], list(fds))
+                _send(self.connection, [header, b"\n", blob], fds)
                 return
             with tempfile.TemporaryFile() as file:
                 file.write(blob)
                 file.seek(0)
                 beside = header[:-1] + b',"beside":true}\n'
-                socket.send_fds(self.connection, [beside], [*fds, file.fileno()])
+                _send(self.connection, [beside], [*fds, file.fileno()])
         except OSError as error:
             if error.errno in GIVES_OUT:  # the sandbox is there, but nothing can be sent to it
                 raise HostError(f"cannot send to a box: {error.strerror}") from error
@@ -84,10 +88,11 @@ class Control:
     def answer(self) -> Answer:
         """Wait for one answer."""
         try:
-            packet, fds, _, _ = socket.recv_fds(self.connection, MAX_PACKET, 1)
+            length, beside, _, _ = self.connection.recvmsg_into([self._packet], SPACE)
         except OSError:
             return GONE
-        header, _, blob = packet.partition(b"\n")
+        fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)]
+        header, _, blob = bytes(self._packet[:length]).partition(b"\n")
         answer = msgspec.json.decode(header) if header else {}
         if answer.pop("beside", False):
             if not fds:  # the system could give us no descriptor of it
@@ -95,3 +100,9 @@ class Control:
             with os.fdopen(fds.pop(), "rb") as file:
                 blob = file.read()
         return Answer(answer, blob, fds)
+
+
+def _send(connection: socket.socket, parts: Sequence[bytes], fds: Sequence[int]) -> None:
+    """Send a packet; not by `socket.send_fds`, which takes its time where nothing is beside."""
+    beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))] if fds else []
+    connection.sendmsg(parts, beside)

@@ -4,6 +4,7 @@ Each package is shown alone, with what it depends on, by the list of files that 
 wrote. A package from which an answer could be read is refused, even as a dependency.
 """
 
+import csv
 import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, distributions
@@ -26,12 +27,19 @@ def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]
     """Return what of the site folders belongs to packages: names at the top, and their paths."""
     found: dict[str, str] = {}
     for dist in _closure(names, sites):
-        for file in dist.files or ():
-            top = file.parts[0]
+        for top in _tops(dist) - {"..", "__pycache__"}:
             path = Path(str(dist.locate_file(top)))
-            if top not in ("..", "__pycache__") and path.exists():
+            if path.exists():
                 found[top] = str(path)
     return sorted(found.items())
+
+
+def _tops(dist: Distribution) -> set[str]:
+    """Return what of a package lies at the top of the folder that it is installed in."""
+    record = dist.read_text("RECORD")  # large packages have thousands of files
+    if record is None:  # then how it was installed is only known to others
+        return {file.parts[0] for file in dist.files or ()}
+    return {row[0].partition("/")[0] for row in csv.reader(record.splitlines()) if row}
 
 
 def with_versions(names: Sequence[str], sites: Sequence[str]) -> list[str]:
