@@ -101,16 +101,22 @@ $(VENV)/.wasm: $(VENV)/.languages
 	    echo 'print(6 * 7)' | timeout 300 $(BIN)/proctor exec --wasm $(WASM) - > /dev/null
 	@touch $(VENV)/.wasm
 
+# A Docker daemon that tests start for themselves, likewise.
+$(VENV)/.docker: $(VENV)/.dev
+	-@command -v dockerd > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	    apt-get update -qq && timeout 300 apt-get install -y -qq --no-install-recommends docker.io > /dev/null; }
+	@touch $(VENV)/.docker
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.wasm $(VENV)/.ray
+test: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.docker $(VENV)/.wasm $(VENV)/.ray
 	$(BIN)/pytest -n auto -m 'not slow'
 
-test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.wasm $(VENV)/.ray
+test-all: lint $(VENV)/.browser $(VENV)/.languages $(VENV)/.agents $(VENV)/.docker $(VENV)/.wasm $(VENV)/.ray
 	$(BIN)/pytest -n auto
 
 # One trouble after the other: kills, full disks, calls that fail. FAULTS_SECONDS is how long the

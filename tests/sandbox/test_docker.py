@@ -1,9 +1,11 @@
 """The docker tier, with a daemon of its own and an image made of this host's files."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,8 +20,9 @@ from proctor.sandbox import MIB, Exited, Limits, Signalled, TimedOut, container,
 from proctor.sandbox.box import Box
 from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.container import Image, command, look_into, profile
-from proctor.sandbox.contents import Interpreter
+from proctor.sandbox.contents import Contents, Interpreter
 from proctor.sandbox.docker import Docker
+from proctor.sandbox.inside import ferry
 
 PYTHON = "/usr/bin/python3"
 NAME = "proctor-test:1"
@@ -153,7 +156,7 @@ def test_the_suite_basics(docker: Docker, strays: Callable[..., list[Receipt]], 
 def test_where_namespaces_are_refused_a_container_serves_one_candidate(
     docker: Docker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(container, "NEEDED", frozenset({"memfd_create"}))
+    monkeypatch.setattr(seccomp, "KEEPERS", frozenset({"memfd_create"}))
     before = containers()
     refused = Docker(look_into(NAME), None)
     try:
@@ -214,6 +217,21 @@ def test_the_profile_denies_what_guests_may_not_but_lets_keepers_work() -> None:
     denied = set(profile()["syscalls"][0]["names"])
     assert {"ptrace", "bpf", "kexec_load", "open_tree"} <= denied <= set(seccomp.DENIED)
     assert not denied & {"unshare", "mount", "clone", "memfd_create"}
+
+
+def test_what_builds_a_box_in_a_container_needs_nothing_else_of_ours() -> None:
+    """Daemons are rare: who runs tests without one has to hear of it, too."""
+    load = ferry.KNOCK[ferry.KNOCK.index("package = ") : ferry.KNOCK.index("for fd in fds")]
+    said, _ = container.note(Contents(interpreter=INTERPRETER), namespaces=True)
+    script = f"import json, sys, types\nnote = json.load(sys.stdin)\n{load}print(module.settle)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script],
+        input=json.dumps(said),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "function settle" in done.stdout, done.stderr
 
 
 def test_a_container_that_does_not_start_says_why(

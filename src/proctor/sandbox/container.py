@@ -21,11 +21,9 @@ from proctor.sandbox.warm import Promise
 NOBODY = "65534:65534"
 SPARE_BYTES, SPARE_PROCESSES = 256 * MIB, 16
 """What the keeper itself needs."""
+BUILDER = ("light", "linux", "builder")
+"""Files of `inside` that build a box in a container, each behind those that it imports."""
 PLACE = "/tmp/box"  # noqa: S108  in a file system of the container's own
-NEEDED = frozenset(
-    {"unshare", "setns", "mount", "umount2", "pivot_root", "sethostname", "memfd_create"}
-)
-"""System calls that keepers make and guests may not."""
 SHOWN = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
 """What of an image is in sight."""
 READABLE = ("/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/lib", "/lib64", "/etc/ld.so.cache")
@@ -120,7 +118,7 @@ def command(name: str, image: Image, folder: str, limits: Limits) -> list[str]:
 
 def profile() -> dict[str, Any]:
     """Return a seccomp profile for containers: what we deny guests, less what keepers need."""
-    denied = sorted(set(seccomp.DENIED) - NEEDED)
+    denied = sorted(set(seccomp.DENIED) - seccomp.KEEPERS)
     rule = {"names": denied, "action": "SCMP_ACT_ERRNO", "errnoRet": seccomp.EPERM}
     return {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [rule]}
 
@@ -140,7 +138,7 @@ def note(contents: Contents, *, namespaces: bool) -> tuple[dict[str, Any], Nest]
         "argv": boot(contents, ()),
         "environment": {**ENVIRONMENT, "HOME": home, "TMPDIR": home},
     }
-    modules = [[name, (INSIDE / f"{name}.py").read_text()] for name in ("linux", "builder")]
+    modules = [[name, (INSIDE / f"{name}.py").read_text()] for name in BUILDER]
     nest = kernel_nest(contents) if namespaces else _one_process(contents)
     return {"modules": modules, "plan": plan}, nest
 

@@ -4,7 +4,8 @@ Nothing of proctor's and nothing of the user's. Folders in which packages are in
 behind empty ones, wherever they lie; a chosen package is shown alone, under /packages.
 """
 
-import json
+import marshal
+import os
 import platform
 import re
 import subprocess
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import msgspec
@@ -77,26 +79,31 @@ SLOW = {
 }
 """Packages and those modules of theirs that take longer to load than all of a usual test."""
 
-BOOT = """
+READ = """
 import _signal, marshal, os, sys, types
 _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # whatever our starter heard
+with os.fdopen(int(sys.argv[2]), "rb") as file:
+    bundle = file.read()
+"""
+COMPILE = """
 reading, writing = os.pipe()
-if os.fork() == 0:  # what parsing and compiling leave behind in memory goes with it
-    import json
-    with os.fdopen(int(sys.argv[2]), "rb") as file:
-        bundle = json.load(file)
+if os.fork() == 0:  # what compiling leaves behind in memory goes with it
+    bundle = marshal.loads(bundle)
     for module in bundle["modules"]:
         module[1] = compile(module[1], f"<inside {module[0]}>", "exec", optimize=2)
     with os.fdopen(writing, "wb") as file:
         marshal.dump(bundle, file)
     os._exit(0)
 os.close(writing)
-os.close(int(sys.argv[2]))
 with os.fdopen(reading, "rb") as file:
     bundle = file.read()
 status = os.waitstatus_to_exitcode(os.wait()[1])
 if status:
-    sys.exit(f"the parts of a keeper could not be read: {status}")
+    sys.exit(f"the parts of a keeper could not be compiled: {status}")
+del status, reading, writing
+"""
+"""What an interpreter does besides whose code is not that of ours."""
+BOOT = """
 bundle = marshal.loads(bundle)
 sys.path += bundle["path"]
 package = sys.modules["inside"] = types.ModuleType("inside")
@@ -122,12 +129,13 @@ rehearse()
 prepare_forks()
 control = int(sys.argv[1])
 name, how = bundle["nest"]
-how["filter_code"] = bytes.fromhex(how["filter_code"])
 nest = getattr(module, name)(**how)
-del bundle, file, status, reading, writing, code, module, package, name, how, loaded, sys.argv[1:]
+del bundle, file, code, module, package, name, how, loaded, sys.argv[1:]
 keep(control, nest)
 """
 
+OLD_FORMAT = 2
+"""Of marshal: all Pythons read it."""
 NOBODY = 65534
 SESSION_BYTES = GIB
 FILES = {
@@ -208,11 +216,15 @@ class Nest(msgspec.Struct, frozen=True, kw_only=True):
 
 def namespaces(contents: Contents) -> Nest:
     """Return the nest of the kernel tier."""
+    machine = platform.machine()
     return Nest(
         modules=("namespaces",),
         name="Namespaces",
-        filter_code=seccomp.program(platform.machine(), loopback=contents.loopback),
-        how={"shared_bytes": contents.shared_bytes},
+        filter_code=seccomp.guests_program(machine),
+        how={
+            "own_filter": seccomp.program(machine, loopback=contents.loopback),
+            "shared_bytes": contents.shared_bytes,
+        },
     )
 
 
@@ -228,20 +240,38 @@ def bundle(contents: Contents, nest: Nest, path: Sequence[str]) -> bytes:
         *(FOREIGN if contents.shown is not None else ()),
         *nest.modules,
     ]
-    return json.dumps(
+    known = reads_our_code(contents.interpreter)
+    return marshal.dumps(
         {
-            "modules": [[name, (INSIDE / f"{name}.py").read_text()] for name in modules],
+            "modules": [[name, _code(name) if known else _source(name)] for name in modules],
             "preload": list(contents.preload),
             "path": list(path) if contents.packages else [],
-            "nest": [nest.name, {"filter_code": nest.filter_code.hex(), **nest.how}],
-        }
-    ).encode()
+            "nest": [nest.name, {"filter_code": nest.filter_code, **nest.how}],
+        },
+        marshal.version if known else OLD_FORMAT,
+    )
+
+
+def reads_our_code(interpreter: Interpreter) -> bool:
+    """Say whether an interpreter has the same compiled code as this one."""
+    return interpreter.version == sys.version
+
+
+def _source(name: str) -> str:
+    return (INSIDE / f"{name}.py").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=64)
+def _code(name: str) -> CodeType:
+    """Return a file of `inside` compiled, once for all boxes."""
+    return compile(_source(name), f"<inside {name}>", "exec", optimize=2)
 
 
 def boot(contents: Contents, fds: Sequence[int]) -> list[str]:
     """Return the command that starts a keeper: its descriptors are a control and a bundle."""
-    executable = contents.interpreter.executable
-    return [executable, "-s", "-S", "-B", "-c", BOOT, *map(str, fds)]
+    interpreter = contents.interpreter
+    first = READ if reads_our_code(interpreter) else READ + COMPILE
+    return [interpreter.executable, "-s", "-S", "-B", "-c", first + BOOT, *map(str, fds)]
 
 
 def plan(contents: Contents, fds: Sequence[int]) -> dict[str, Any]:
@@ -300,10 +330,19 @@ def libraries() -> Path:
 
 def package_folders(source: str) -> Iterator[str]:
     """Yield folders below one in which packages of some Python are installed."""
-    places = ("", "python*/", "lib/python*/")
-    for place in places:
+    for place in (source, *_pythons(source), *_pythons(f"{source}/lib")):
         for name in ("site-packages", "dist-packages"):
-            yield from (str(path) for path in Path(source).glob(place + name) if path.is_dir())
+            if os.path.isdir(path := f"{place}/{name}"):  # noqa: PTH112  thousands of names
+                yield path
+
+
+def _pythons(folder: str) -> list[str]:
+    """Return what may be the library of some Python, in a folder if it is one."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+    return [f"{folder}/{name}" for name in names if name.startswith("python")]
 
 
 def _root(sources: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ that `seccomp.py` leaves, and a flaw in those is a way out.
 """
 
 import contextlib
-import json
+import marshal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,7 +73,7 @@ def kernel_box(contents: Contents, ground: Ground | None = None) -> Box:
     folder = str(Path(__file__).parent)
 
     def argv(fds: Sequence[int]) -> list[str]:
-        how = json.dumps(plan(contents, fds))
+        how = marshal.dumps(plan(contents, fds)).hex()
         return [sys.executable, "-s", "-S", "-B", "-c", BUILD, folder, how]
 
     box = Box(argv, bundle(contents, namespaces(contents), ["/packages"]))

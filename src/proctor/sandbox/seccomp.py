@@ -86,6 +86,11 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "nfsservctl": (180, 42),
 }
 
+KEEPERS = frozenset(
+    {"unshare", "setns", "mount", "umount2", "pivot_root", "sethostname", "memfd_create"}
+)
+"""Those of them that keepers make, and builders of boxes in containers."""
+
 # for guests that live among the host's processes: what the kernel tier leaves to its namespaces
 CONTAINED: dict[str, tuple[int | None, int | None]] = {
     # other processes, and other programs
@@ -238,26 +243,40 @@ CONDITIONS = (
 
 
 def program(machine: str, *, loopback: bool = False) -> bytes:
-    """Return the filter for an architecture as the kernel takes it.
+    """Return the filter of a box, keeper and guests, as the kernel takes it.
 
-    Sockets are those between processes; `loopback` allows those of the internet, too. No other
-    family is ever allowed: some of them (vsock) do not end at a network namespace.
+    Guests are born with it, and take on that of guests besides: to make a filter ready takes the
+    kernel longer than a mount, and this one is made ready once. Sockets are those between
+    processes; `loopback` allows those of the internet, too. No other family is ever allowed: some
+    of them (vsock) do not end at a network namespace.
     """
     column, _ = ARCHITECTURES[machine]
     families = (AF_UNIX, AF_INET, AF_INET6) if loopback else (AF_UNIX,)
     conditions = (*UNCOUNTED, *FIRST, Condition(SOCKET, 0, families, allowed=True))
     code = [
-        *_denials(machine, DENIED),
-        # Every session has a share of the processors: a guest with many would take those of others.
-        # It says that it is done, because daemons can do without it but not with an error.
-        _step(JUMP_EQUAL, SETSID[column], no=1),
-        _step(RETURN, ERROR | 0),
+        *_denials(machine, {name: row for name, row in DENIED.items() if name not in KEEPERS}),
         *(step for condition in conditions for step in _steps(condition, column)),
         _step(JUMP_EQUAL, CLONE[column], no=4),
         _step(LOAD, ARGUMENT),
         _step(JUMP_BITS, CLONE_FORBIDDEN, no=1),
         _step(RETURN, ERROR | EPERM),
         _step(RETURN, ALLOW),
+        _step(RETURN, ALLOW),
+    ]
+    return b"".join(code)
+
+
+def guests_program(machine: str) -> bytes:
+    """Return what guests may not besides, for processes that have the filter of their box."""
+    column, _ = ARCHITECTURES[machine]
+    denied = sorted(number for name in KEEPERS if (number := DENIED[name][column]) is not None)
+    code = [
+        _step(LOAD, NUMBER),
+        # Every session has a share of the processors: a guest with many would take those of others.
+        # It says that it is done, because daemons can do without it but not with an error.
+        _step(JUMP_EQUAL, SETSID[column], no=1),
+        _step(RETURN, ERROR | 0),
+        *_refusals(denied),
         _step(RETURN, ALLOW),
     ]
     return b"".join(code)

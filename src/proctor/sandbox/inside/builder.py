@@ -10,17 +10,20 @@ become an ordinary user for good. As an ordinary user we make a user namespace f
 inside it.
 """
 
+from __future__ import annotations
+
 import fcntl
-import json
+import marshal
 import os
-import signal
-import socket
 import stat
 import struct
 import sys
-from typing import Any
 
 from . import linux
+from .light import TYPE_CHECKING, signal, socket
+
+if TYPE_CHECKING:
+    from typing import Any
 
 DEVICES = ("null", "full", "random", "urandom")
 """Not /dev/zero: what is shared by mapping it is memory that no limit counts."""
@@ -87,8 +90,9 @@ def _raise_loopback() -> None:
     ):
         with open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
             file.write(value)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
+    control = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
+    control.close()
 
 
 def _follow(child: int) -> None:
@@ -157,7 +161,7 @@ def _write(path: str, text: str) -> None:
 
 def main() -> None:
     """Read the plan and carry it out; what goes wrong is one line on standard error."""
-    plan = json.loads(sys.argv[1])
+    plan = marshal.loads(bytes.fromhex(sys.argv[1]))  # noqa: S302  our own
     try:
         build(plan)
     except OSError as error:

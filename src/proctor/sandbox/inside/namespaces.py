@@ -37,8 +37,11 @@ FORK_AWARE = {"random", "threading"}
 class Namespaces(SerialNest):
     """Guests of the kernel tier."""
 
-    def __init__(self, filter_code: bytes, *, shared_bytes: int = 0) -> None:
-        """Take a system-call filter, and the size of a scratch folder if guests share one."""
+    def __init__(self, filter_code: bytes, *, own_filter: bytes, shared_bytes: int = 0) -> None:
+        """Take a system-call filter for guests and one for us, with which they are born.
+
+        And the size of a scratch folder if guests share one.
+        """
         self.scratch = SCRATCH
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
@@ -69,10 +72,11 @@ class Namespaces(SerialNest):
         hidden, shown = (
             ("prctl", linux.LIBC.prctl, (linux.PR_SET_DUMPABLE, seen, 0, 0, 0)) for seen in (0, 1)
         )
-        self._sealing = linux.Ready(linux.dropping(), shown, *self._filter.installing)
+        self._sealing = linux.Ready(linux.dropping(), shown, self._filter.installing[-1])
         self._apart = linux.Ready(deaf, hidden)
         # a group of its own, as if it were alone: nobody means the first process by killing his
         self._among = linux.Ready(self._hearing, shown, ("setpgid", linux.LIBC.setpgid, (0, 0)))
+        linux.Filter(own_filter).install()
 
     def fork(self) -> int:
         """Fork a guest into a pid namespace of its own."""
