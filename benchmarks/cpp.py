@@ -26,7 +26,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from proctor.benchmarks import load
-from proctor.judge import Judge
+from proctor.engine import Local, Question
 from proctor.program import Program, reference
 from proctor.sandbox.choose import open_sandbox
 from proctor.task import Task, TestProgram
@@ -37,7 +37,8 @@ SECONDS = 10
 OURS = ("ours, first time here", "ours, all texts differ", "ours, half of them repeat")
 TURN = 20
 """Tasks between which rows do not take turns: at the end of each turn a worker may have no work."""
-Say = Callable[[Task, Program], str]
+Pairs = list[tuple[Task, Program]]
+Say = Callable[[Pairs], list[str]]
 
 
 def samples(task: Task) -> list[Program]:
@@ -87,13 +88,24 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def ours(judge: Judge) -> Say:
-    """Return what judges as we do."""
+def plainly(workers: int) -> Say:
+    """Return what judges as people do, with so many at a time."""
 
-    def say(task: Task, program: Program) -> str:
-        verdict = judge.judge(task, program).verdict
-        outcome = OUTCOMES[verdict.bucket]
-        return {Outcome.PASS: "pass", Outcome.SYNTAX_ERROR: "compile"}.get(outcome, "fail")  # type: ignore[arg-type]
+    def say(pairs: Pairs) -> list[str]:
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(lambda pair: plain(*pair), pairs))
+
+    return say
+
+
+def ours(engine: Local) -> Say:
+    """Return what judges as `proctor score` does."""
+
+    def say(pairs: Pairs) -> list[str]:
+        begun = [engine.begin(Question(task=task, program=one)) for task, one in pairs]
+        outcomes = [OUTCOMES[one.result().judgement.verdict.bucket] for one in begun]
+        known = {Outcome.PASS: "pass", Outcome.SYNTAX_ERROR: "compile"}
+        return ["unscored" if one is None else known.get(one, "fail") for one in outcomes]
 
     return say
 
@@ -111,20 +123,18 @@ def main() -> None:
     with ExitStack() as stack:
         # Headers and tests are compiled once for a user: this one has just come.
         os.environ["HOME"] = stack.enter_context(tempfile.TemporaryDirectory())
-        sandboxes = [open_sandbox("kernel", sys.executable) for _ in OURS]
-        for sandbox in sandboxes:
-            stack.callback(sandbox.close)
-        says = [ours(Judge(sandbox)) for sandbox in sandboxes]
-        pool = stack.enter_context(ThreadPoolExecutor(asked.workers))
+        engines = [Local(open_sandbox("kernel", sys.executable), asked.workers) for _ in OURS]
+        for engine in engines:
+            stack.callback(engine.close)
+        says = [plainly(asked.workers), *map(ours, engines)]
         for begin in range(0, len(tasks), TURN):
             some = [(task, samples(task)) for task in tasks[begin : begin + TURN]]
             whole = [(task, one) for task, ten in some for one in ten]
             half = [(task, one) for task, ten in some for one in [*ten[5:], *ten[5:]]]
-            rows = zip(seconds, (plain, *says), (whole, whole, whole, half), strict=True)
             said = []
-            for name, say, pairs in rows:
+            for name, say, pairs in zip(seconds, says, (whole, whole, whole, half), strict=True):
                 start = time.monotonic()
-                said.append(list(pool.map(lambda pair, say=say: say(*pair), pairs)))
+                said.append(say(pairs))
                 seconds[name] += time.monotonic() - start
             differ += [
                 f"{task.task_id} sample {n % 10}: plain g++ says {a}, ours {b}, then {c}"

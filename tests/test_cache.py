@@ -62,6 +62,15 @@ def test_the_oldest_goes_first(folder: Path) -> None:
     assert sorted(path.name[0] for path in folder.iterdir()) == ["a", "c"]
 
 
+def test_there_is_never_much_more_than_there_may_be(folder: Path) -> None:
+    """Two who do not know of each other put one thing after the other."""
+    caches = Cache("things", most_bytes=10_000), Cache("things", most_bytes=10_000)
+    for number in range(200):
+        caches[number % 2].put(str(number), bytes(200))
+        assert sum(path.stat().st_size for path in folder.iterdir()) <= 15_000
+    assert len(list(folder.iterdir())) > 20
+
+
 def test_nobody_minds_a_folder_that_cannot_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,8 @@ class Cache:
         self.folder = home(".cache", "proctor", name)
         """Where they lie; nowhere for a user without a home."""
         self._most_bytes = most_bytes
+        self._room = 0
+        """So much may come before it is looked again how much there is: others put things, too."""
         stamps = repr([*map(_changed, made_with)]).encode()
         self._stamp = f"-{hashlib.sha256(stamps).hexdigest()[:16]}" if made_with else ""
 
@@ -38,12 +40,12 @@ class Cache:
             return None
         path = self.folder / f"{key}{self._stamp}"
         try:
-            whole = path.read_bytes()
+            with path.open("rb") as file:
+                digest, content = file.read(DIGEST_BYTES), file.read()
             os.utime(path)
         except OSError:
             return None
-        content = whole[DIGEST_BYTES:]
-        return content if hashlib.sha256(content).digest() == whole[:DIGEST_BYTES] else None
+        return content if hashlib.sha256(content).digest() == digest else None
 
     def put(self, key: str, content: bytes) -> None:
         """Keep something, if that can be done."""
@@ -53,23 +55,26 @@ class Cache:
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
-                beside.write_bytes(hashlib.sha256(content).digest() + content)
+                with beside.open("wb") as file:
+                    file.writelines((hashlib.sha256(content).digest(), content))
                 beside.rename(self.folder / f"{key}{self._stamp}")
             finally:
                 beside.unlink(missing_ok=True)
-            self._shrink(self.folder)
+            self._room -= len(content)
+            if self._room < 0:
+                self._shrink(self.folder)
 
     def _shrink(self, folder: Path) -> None:
         """Let go of what was not asked for for longest, until the rest is little enough."""
-        files = sorted(
-            (path.stat().st_mtime, path.stat().st_size, path) for path in folder.iterdir()
-        )
+        stats = ((path.stat(), path) for path in folder.iterdir())
+        files = sorted((stat.st_mtime, stat.st_size, path) for stat, path in stats)
         total = sum(size for _, size, _ in files)
         for _, size, path in files:
             if total <= self._most_bytes:
                 break
             path.unlink(missing_ok=True)
             total -= size
+        self._room = (self._most_bytes - total) // 2
 
 
 def _changed(path: str) -> int:

@@ -125,7 +125,7 @@ def header(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
 def header_ahead(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
     """Return the command lines that also instantiate ahead what headers use, by `ahead.cpp`."""
     [(command, *rest)] = header(toolchain, words)
-    plugin = [command, "-O1", "-fPIC", "-shared", "-o", "ahead.so", "ahead.cpp"]
+    plugin = [command, "-fPIC", "-shared", "-nostdlib", "-o", "ahead.so", "ahead.cpp"]
     return [plugin, [command, "-fplugin=./ahead.so", *rest]]
 
 

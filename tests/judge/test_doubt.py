@@ -11,6 +11,7 @@ from proctor.judge.doubt import References
 from proctor.program import Program
 from proctor.sandbox import Sandbox
 from proctor.task import Assertions, Task
+from proctor.task import TestProgram as InOneFile
 from proctor.verdict import Bucket, Failed, Passed, Unscored
 
 TASK = Task(
@@ -95,3 +96,27 @@ def test_a_reference_is_tried_once(sandbox: Sandbox) -> None:
         thread.join()
     assert [one.verdict.bucket for one in found] == [Bucket.BENCHMARK] * 4
     assert judge.judged == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "bucket", "tried"),
+    [("return x + 1; }", Bucket.WRONG_ANSWER, 0), ("return x; }", Bucket.BENCHMARK, 1)],
+    ids=["right", "wrong"],
+)
+def test_a_reference_that_has_passed_meanwhile_is_not_tried_again(
+    cpp: Sandbox, body: str, bucket: Bucket, tried: int
+) -> None:
+    """Who judges C++ proves his way of doing it with the reference, if anything fails."""
+    judge = Counting(cpp)
+    task = Task(
+        task_id="t",
+        language="cpp",
+        prompt="int f(int x) { ",
+        entry_point="f",
+        tests=InOneFile(code="#include <assert.h>\nint main() { assert(f(1) == 2); }\n"),
+        canonical_solution=body,
+    )
+    wrong = judge.judge(task, Program(source="int f(int x) { return 7; }", language="cpp"))
+    assert wrong.verdict.bucket is Bucket.WRONG_ANSWER
+    assert References(judge).doubt(task, wrong).verdict.bucket is bucket
+    assert judge.judged == 1 + tried

@@ -110,6 +110,10 @@ class Judge:
                 raise
             raise HostError(f"cannot judge {task.task_id}: {error.strerror}") from error
 
+    def vouches(self, task: Task) -> bool:
+        """Say whether a task's reference is known to pass, from having judged its samples."""
+        return self._parts.vouches(task)
+
     def _judge_or_try_again(self, task: Task, program: Program) -> Judgement:
         try:
             if program.language != "python":

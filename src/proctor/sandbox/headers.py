@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from proctor import gcc
-from proctor.build import LIMITS, Recipe, unpack
+from proctor.build import LIMITS, Recipe
 from proctor.cache import Cache
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits
@@ -115,7 +115,7 @@ class Headers:
             )
             packed = self._compiled(toolchain, recipe, known=known)
             if packed is not None:
-                content = unpack(packed)[f"{gcc.HEADER}.gch"]
+                content = memoryview(packed)[packed.find(b"\n") + 1 :]  # one large file
                 file = self._proved(toolchain, wanted.words, content)
                 if file is not None:
                     return file
@@ -133,7 +133,9 @@ class Headers:
                     self._cache.put(key, packed)
         return packed
 
-    def _proved(self, toolchain: Toolchain, words: tuple[str, ...], content: bytes) -> int | None:
+    def _proved(
+        self, toolchain: Toolchain, words: tuple[str, ...], content: memoryview
+    ) -> int | None:
         """Have the compiler prove that it uses compiled headers; None if it does not."""
         file = sealed(content)
         proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())

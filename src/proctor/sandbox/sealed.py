@@ -9,7 +9,7 @@ if sys.platform != "win32":  # where no program of another language is run
     import fcntl
 
 
-def sealed(content: bytes) -> int:
+def sealed(content: bytes | memoryview) -> int:
     """Return a file that nobody can change."""
     file = os.memfd_create("sealed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     view = memoryview(content)

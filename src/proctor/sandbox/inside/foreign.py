@@ -61,7 +61,9 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
     if code == 0:
-        sys.stdout.buffer.write(_pack(how["products"]) if how["products"] else _pack_cache(how))
+        files = _products(how["products"]) if how["products"] else _cached(how)
+        index = [[name, len(data)] for name, data in files.items()]
+        sys.stdout.buffer.writelines((json.dumps(index).encode(), b"\n", *files.values()))
         sys.stdout.buffer.flush()
         os.write(stages, b"C")
     os._exit(code)
@@ -78,7 +80,7 @@ def _step(argv: list[str], environment: dict[str, str]) -> int:
 UNTOUCHABLE = (signal.SIGKILL, signal.SIGSTOP)
 
 
-def _pack(patterns: list[str]) -> bytes:
+def _products(patterns: list[str]) -> dict[str, bytes]:
     """Return the files of the scratch folder that are called as patterns say."""
     names = [
         name
@@ -87,23 +89,23 @@ def _pack(patterns: list[str]) -> bytes:
         and not os.path.islink(name)
         and os.path.isfile(name)
     ]
-    files = []
-    for name in names[:MAX_FILES]:
-        with open(name, "rb") as file:
-            files.append(file.read())
-    index = [[name, len(data)] for name, data in zip(names, files, strict=False)]
-    return json.dumps(index).encode() + b"\n" + b"".join(files)
+    return {name: _read(name) for name in names[:MAX_FILES]}
 
 
-def _pack_cache(how: dict[str, Any]) -> bytes:
+def _cached(how: dict[str, Any]) -> dict[str, bytes]:
     """Return all files in the folders of a compiler's cache, none if it has no cache."""
-    files = {}
-    for folder in os.listdir(how["cache"]) if how["cache"] else ():
-        for name in os.listdir(path) if os.path.isdir(path := f"{how['cache']}/{folder}") else ():
-            with open(f"{path}/{name}", "rb") as file:
-                files[f"{folder}/{name}"] = file.read()
-    index = [[name, len(data)] for name, data in files.items()]
-    return json.dumps(index).encode() + b"\n" + b"".join(files.values())
+    folders = os.listdir(how["cache"]) if how["cache"] else ()
+    return {
+        f"{folder}/{name}": _read(f"{path}/{name}")
+        for folder in folders
+        if os.path.isdir(path := f"{how['cache']}/{folder}")
+        for name in os.listdir(path)
+    }
+
+
+def _read(name: str) -> bytes:
+    with open(name, "rb") as file:
+        return file.read()
 
 
 def _link(warm: str, cache: str) -> None:
