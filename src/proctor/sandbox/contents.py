@@ -218,7 +218,7 @@ def namespaces(contents: Contents) -> Nest:
     """Return the nest of the kernel tier."""
     machine = platform.machine()
     return Nest(
-        modules=("namespaces",),
+        modules=("pinned", "namespaces"),
         name="Namespaces",
         filter_code=seccomp.guests_program(machine),
         how={

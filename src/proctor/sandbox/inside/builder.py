@@ -15,6 +15,7 @@ from __future__ import annotations
 import fcntl
 import marshal
 import os
+import resource
 import stat
 import struct
 import sys
@@ -106,6 +107,10 @@ def _follow(child: int) -> None:
 
 
 def _become_nobody(user: int) -> None:
+    try:  # all boxes of a host pin pages as this user
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY,) * 2)
+    except ValueError:
+        pass  # root, but not of the host
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)

@@ -64,6 +64,9 @@ class Contained(Nest):
         self._make_scratch()
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
+    def open(self) -> None:
+        """Nothing is left to be done."""
+
     def fork(self) -> int:
         """Fork a guest; its files are chosen while the descriptors of all rules are open."""
         self._guest = os.fork()

@@ -35,6 +35,9 @@ class Folder(Nest):
         _prctl(PR_SET_CHILD_SUBREAPER, 1)
         _prctl(PR_SET_DUMPABLE, 0)
 
+    def open(self) -> None:
+        """Nothing is left to be done."""
+
     def fork(self) -> int:
         """Fork a guest."""
         self._guest = os.fork()

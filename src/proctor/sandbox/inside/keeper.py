@@ -389,7 +389,9 @@ def keep(control: int, nest: Nest) -> None:
     connection = socket.socket(fileno=control)
     begin = None
     try:
-        Keeper(connection, nest).serve()
+        keeper = Keeper(connection, nest)
+        nest.open()
+        keeper.serve()
     except First as first:
         begin = first.begin
         connection.detach()  # it is our parent's, and will be closed

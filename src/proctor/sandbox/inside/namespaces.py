@@ -17,6 +17,7 @@ import time
 from . import linux
 from .light import TYPE_CHECKING, signal, socket
 from .nest import SerialNest
+from .pinned import look_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +77,13 @@ class Namespaces(SerialNest):
         self._apart = linux.Ready(deaf, hidden)
         # a group of its own, as if it were alone: nobody means the first process by killing his
         self._among = linux.Ready(self._hearing, shown, ("setpgid", linux.LIBC.setpgid, (0, 0)))
-        linux.Filter(own_filter).install()
+        self._own_filter = linux.Filter(own_filter)
+        linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)  # without which nobody may have a filter
+
+    def open(self) -> None:
+        """Make forks cheap, and no system calls from here on but those that guests need of us."""
+        look_ahead(self)
+        self._own_filter.install()
 
     def fork(self) -> int:
         """Fork a guest into a pid namespace of its own."""

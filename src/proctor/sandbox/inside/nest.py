@@ -29,6 +29,10 @@ class Nest(ABC):
     scratch: str
 
     @abstractmethod
+    def open(self) -> None:
+        """Do what is to be done last before guests come."""
+
+    @abstractmethod
     def fork(self) -> int:
         """Fork a guest; return twice, as os.fork does."""
 

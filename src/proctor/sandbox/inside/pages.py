@@ -40,13 +40,14 @@ class Mapping:
 def prepare_forks() -> None:
     """Arrange our memory so that a fork costs little; where that cannot be, it costs more."""
     try:
-        _join(_mappings())
-        _enlarge(_mappings())
+        _join(mappings())
+        _enlarge(mappings())
     except OSError:
         pass  # nobody tells us what our memory is
 
 
-def _mappings() -> list[Mapping]:
+def mappings() -> list[Mapping]:
+    """Return all memory of this process."""
     found = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:

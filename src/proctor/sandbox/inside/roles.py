@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 STDERR, BORDER = 2, 3
 OURS = {getattr(signal, name, None) for name in ("SIGPIPE", "SIGXFSZ")}
 """Signals that Python itself ignores."""
+READY = b"R!"
+"""What is said of a guest that is set up; and that one of our own is done."""
 REHEARSALS = 10
 """How often code must have run for the interpreter to have adapted it."""
 
@@ -69,7 +71,7 @@ class SetUp:
             *nest.entering(limits, len(fds)),
             *_limiting(limits),
         )
-        self._last: Sequence[Step] = (*nest.sealing(), (os.write, (len(fds) - 1, b"R")))
+        self._last: Sequence[Step] = (*nest.sealing(), (os.write, (len(fds) - 1, READY[:1])))
 
     def become(self, play: Player | None, order: dict[str, Any], said: memoryview) -> NoReturn:
         """Turn this process into a guest and run its role."""
@@ -91,6 +93,21 @@ class SetUp:
                 self._run(order, said)
             self._go(self._last)
             perform(play, Script(said, BORDER))
+        finally:
+            os._exit(1)
+
+    def rehearse(self) -> NoReturn:
+        """Turn this process into one that does what most guests of this box do, and stays."""
+        try:
+            self._go(self._steps)
+            self._go(self._last)
+            for name in ("foreign", "examiner", "candidate"):  # most in a box with it are that
+                module = sys.modules.get(f"{__package__}.{name}")
+                if module is not None:
+                    module.play(os.open(os.devnull, os.O_WRONLY))
+                    break
+            os.write(self._status[1], READY[1:])
+            signal.pause()
         finally:
             os._exit(1)
 
@@ -161,6 +178,7 @@ def _limiting(limits: dict[str, Any]) -> Iterator[Step]:
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, MEMLOCK_BYTES),
     ):
         known = [size for size in (soft, HARD[which]) if size != resource.RLIM_INFINITY]
         value = min(known, default=resource.RLIM_INFINITY)
@@ -172,5 +190,8 @@ HARD = {
     for which in (
         *(resource.RLIMIT_AS, resource.RLIMIT_STACK, resource.RLIMIT_FSIZE),
         *(resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_CORE),
+        resource.RLIMIT_MEMLOCK,
     )
 }
+MEMLOCK_BYTES = 8 << 20
+"""What the kernel gives everybody; keepers may have more."""

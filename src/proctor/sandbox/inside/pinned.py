@@ -1,0 +1,98 @@
+"""Pages that guests are sure to write to, copied when they are forked and not one by one.
+
+After a fork parent and child share all pages, and whoever writes to one first is stopped while the
+kernel copies it; so is the other one when it writes. But a page that a device may be writing to is
+copied at once, and its owner goes on writing to it. So we have such pages registered as buffers of
+an io_uring which nobody uses and guests do not have. Which pages they are a guest of our own shows:
+those of which it has copies when it is done. Where the system does not allow all that, forks cost
+what they cost.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import struct
+
+from . import linux
+from .light import TYPE_CHECKING
+from .nest import Ward
+from .pages import mappings
+from .roles import READY, SetUp
+
+if TYPE_CHECKING:
+    from .nest import Nest
+
+IO_URING_SETUP, IO_URING_REGISTER = 425, 427
+PARAMETERS_BYTES = 120
+REGISTER_BUFFERS = 0
+USUAL = {
+    "cpu_seconds": 10.0,
+    "memory_bytes": 1 << 30,
+    "file_bytes": 1 << 20,
+    "open_files": 64,
+    "processes": 1,
+    "scratch_bytes": 1 << 20,
+}
+"""Limits of a guest of our own."""
+ENTRY = struct.Struct("Q")
+PRESENT, OF_A_FILE, OF_ONE_PROCESS = 1 << 63, 1 << 61, 1 << 56
+
+
+def look_ahead(nest: Nest) -> None:
+    """Have a guest of our own show what all of them will write to, and pin that."""
+    reading, writing = os.pipe()
+    set_up = SetUp(nest, USUAL, (0, writing, writing, writing))
+    ward = Ward(nest, nest.fork())
+    if ward.pid == 0:
+        set_up.rehearse()
+    os.close(writing)
+    said = b""
+    while len(said) < len(READY) and (more := os.read(reading, len(READY))):
+        said += more
+    os.close(reading)
+    if said == READY:
+        try:
+            pin(ward.pid)
+        except OSError:
+            pass  # then what each guest writes to is copied when it does
+    nest.kill()
+    while ward.reap(wait=True) is None:
+        pass
+
+
+def pin(child: int) -> None:
+    """Pin the pages of which a child has copies, as long as we live."""
+    size = mmap.PAGESIZE
+    ranges = copied(child)
+    buffers = b"".join(struct.pack("QQ", size * a, size * (b - a)) for a, b in ranges)
+    parameters = ctypes.create_string_buffer(PARAMETERS_BYTES)
+    ring = linux.system_call("io_uring_setup", IO_URING_SETUP, 1, parameters)
+    try:
+        linux.system_call(
+            *("io_uring_register", IO_URING_REGISTER, ring),
+            *(REGISTER_BUFFERS, ctypes.c_char_p(buffers), len(ranges)),
+        )
+    except OSError:
+        os.close(ring)
+        raise
+
+
+def copied(child: int) -> list[tuple[int, int]]:
+    """Return pages of ours that a child has copies of: the first of some, the one behind them."""
+    ranges: list[tuple[int, int]] = []
+    file = os.open(f"/proc/{child}/pagemap", os.O_RDONLY)
+    try:
+        for one in mappings():  # ours: what it has besides is no copy
+            if one.rights != "rw-p" or one.path == "[stack]":
+                continue
+            first, end = one.first // mmap.PAGESIZE, one.end // mmap.PAGESIZE
+            told = os.pread(file, ENTRY.size * (end - first), ENTRY.size * first)
+            for page, (entry,) in enumerate(ENTRY.iter_unpack(told), first):
+                if entry & PRESENT and entry & OF_ONE_PROCESS and not entry & OF_A_FILE:
+                    begun = ranges.pop()[0] if ranges and ranges[-1][1] == page else page
+                    ranges.append((begun, page + 1))
+    finally:
+        os.close(file)
+    return ranges
