@@ -63,10 +63,10 @@ def test_the_oldest_goes_first(folder: Path) -> None:
 
 
 def test_there_is_never_much_more_than_there_may_be(folder: Path) -> None:
-    """Two who do not know of each other put one thing after the other."""
-    caches = Cache("things", most_bytes=10_000), Cache("things", most_bytes=10_000)
-    for number in range(200):
-        caches[number % 2].put(str(number), bytes(200))
+    """Some who do not know of each other put one thing after the other, or only note something."""
+    caches = [Cache("things", most_bytes=10_000) for _ in range(4)]
+    for number in range(600):
+        caches[number % 4].put(str(number), bytes(200) if number < 200 else b"")
         assert sum(path.stat().st_size for path in folder.iterdir()) <= 15_000
     assert len(list(folder.iterdir())) > 20
 

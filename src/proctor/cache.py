@@ -60,7 +60,7 @@ class Cache:
                 beside.rename(self.folder / f"{key}{self._stamp}")
             finally:
                 beside.unlink(missing_ok=True)
-            self._room -= len(content)
+            self._room -= DIGEST_BYTES + len(content)
             if self._room < 0:
                 self._shrink(self.folder)
 
@@ -74,7 +74,7 @@ class Cache:
                 break
             path.unlink(missing_ok=True)
             total -= size
-        self._room = (self._most_bytes - total) // 2
+        self._room = (self._most_bytes - total) // 8
 
 
 def _changed(path: str) -> int:

@@ -28,11 +28,14 @@ def test_what_belongs_to_a_package_is_what_its_installer_wrote_down(tmp_path: Pa
     record = (
         'one/__init__.py,sha256=x,1\none/deep/er.py,,\n"o,dd.py",,\n__pycache__/o.pyc,,\n'
         "../../../bin/one,,\none-1.0.dist-info/RECORD,,\ngone/away.py,,\n\n"
+        "./dotted/x.py,,\n./.,,\n/usr/share/one,,\n"
     )
-    install(tmp_path, "one", ["one/__init__.py", "o,dd.py"], record=record, needs="two")
+    files = ["one/__init__.py", "o,dd.py", "dotted/x.py"]
+    install(tmp_path, "one", files, record=record, needs="two")
     install(tmp_path, "two", ["two.py", "three.py"], record="two.py,,\n")
     assert entries(["one"], [str(tmp_path)]) == [
-        (name, str(tmp_path / name)) for name in ("o,dd.py", "one", "one-1.0.dist-info", "two.py")
+        (name, str(tmp_path / name))
+        for name in ("dotted", "o,dd.py", "one", "one-1.0.dist-info", "two.py")
     ]
 
 

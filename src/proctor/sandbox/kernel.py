@@ -11,6 +11,7 @@ that `seccomp.py` leaves, and a flaw in those is a way out.
 import contextlib
 import marshal
 import sys
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def kernel_box(contents: Contents, ground: Ground | None = None) -> Box:
     folder = str(Path(__file__).parent)
 
     def argv(fds: Sequence[int]) -> list[str]:
-        how = marshal.dumps(plan(contents, fds)).hex()
+        how = b64encode(marshal.dumps(plan(contents, fds))).decode()
         return [sys.executable, "-s", "-S", "-B", "-c", BUILD, folder, how]
 
     box = Box(argv, bundle(contents, namespaces(contents), ["/packages"]))

@@ -21,13 +21,15 @@ REFUSED = frozenset(
 """Harnesses and data sets with answers in them, and weights of models that may know them."""
 
 DEFAULT = ("numpy",)
+NO_PACKAGE = frozenset({"", ".", "..", "/", "__pycache__"})
+"""What lies elsewhere, or is not one package's alone."""
 
 
 def entries(names: Sequence[str], sites: Sequence[str]) -> list[tuple[str, str]]:
     """Return what of the site folders belongs to packages: names at the top, and their paths."""
     found: dict[str, str] = {}
     for dist in _closure(names, sites):
-        for top in _tops(dist) - {"..", "__pycache__"}:
+        for top in _tops(dist) - NO_PACKAGE:
             path = Path(str(dist.locate_file(top)))
             if path.exists():
                 found[top] = str(path)
@@ -39,7 +41,8 @@ def _tops(dist: Distribution) -> set[str]:
     record = dist.read_text("RECORD")  # large packages have thousands of files
     if record is None:  # then how it was installed is only known to others
         return {file.parts[0] for file in dist.files or ()}
-    return {row[0].partition("/")[0] for row in csv.reader(record.splitlines()) if row}
+    paths = (row[0].removeprefix("./") for row in csv.reader(record.splitlines()) if row)
+    return {path.partition("/")[0] for path in paths}
 
 
 def with_versions(names: Sequence[str], sites: Sequence[str]) -> list[str]:

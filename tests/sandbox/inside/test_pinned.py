@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Exited, Limits, contents
 from proctor.sandbox.box import Box
+from proctor.sandbox.clock import children
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.inside import pinned
 from proctor.sandbox.kernel import kernel_box
@@ -92,17 +94,42 @@ def test_guests_have_no_ring_and_may_lock_no_more_than_anybody(box: Box) -> None
     assert all(0 <= int(one) <= 8 << 20 for one in said(box, limit).split())
 
 
-def test_a_box_where_nothing_can_be_pinned_works_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = (contents.INSIDE / "pinned.py").read_text()
-    assert "425, 427" in source
-    wrong = compile(source.replace("425, 427", "9999, 9999"), "pinned", "exec", optimize=2)
+@pytest.mark.parametrize(
+    ("module", "was", "now"),
+    [
+        ("pinned", "425, 427", "9999, 9999"),
+        ("pinned", "nest.fork()", "os.read(-1, 1)"),
+        ("pinned", "5000", "100"),
+        ("roles", "module.play(", "os._exit(3); module.play("),
+        ("roles", "module.play(", "raise MemoryError; module.play("),
+        ("roles", "signal.pause()", "signal.raise_signal(signal.SIGKILL)"),
+    ],
+    ids=["no io_uring", "no fork", "hangs", "exits", "raises", "is killed"],
+)
+def test_a_box_works_whatever_becomes_of_the_guest_that_looks_ahead(
+    monkeypatch: pytest.MonkeyPatch, module: str, was: str, now: str
+) -> None:
+    changed = {module: (was, now)}
+    if was == "5000":
+        changed["roles"] = ("module.play(", "signal.pause(); module.play(")
     compiled = contents._code
-    monkeypatch.setattr(
-        contents, "_code", lambda name: wrong if name == "pinned" else compiled(name)
-    )
+
+    def code(name: str) -> types.CodeType:
+        source = (contents.INSIDE / f"{name}.py").read_text()
+        if name not in changed:
+            return compiled(name)
+        assert changed[name][0] in source
+        return compile(source.replace(*changed[name]), name, "exec", optimize=2)
+
+    monkeypatch.setattr(contents, "_code", code)
+    begin = time.monotonic()
     box = new_box()
     try:
-        assert (pinned_bytes(box), said(box, "print(6 * 7)")) == (0, "42")
+        assert time.monotonic() - begin < 4
+        assert said(box, "print(6 * 7)") == "42"
+        assert len(children(box.keeper)) == 0
+        if was != "signal.pause()":
+            assert pinned_bytes(box) == 0
     finally:
         box.close()
 

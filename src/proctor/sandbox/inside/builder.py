@@ -19,6 +19,7 @@ import resource
 import stat
 import struct
 import sys
+from binascii import a2b_base64
 
 from . import linux
 from .light import TYPE_CHECKING, signal, socket
@@ -166,7 +167,7 @@ def _write(path: str, text: str) -> None:
 
 def main() -> None:
     """Read the plan and carry it out; what goes wrong is one line on standard error."""
-    plan = marshal.loads(bytes.fromhex(sys.argv[1]))  # noqa: S302  our own
+    plan = marshal.loads(a2b_base64(sys.argv[1]))  # noqa: S302  our own
     try:
         build(plan)
     except OSError as error:

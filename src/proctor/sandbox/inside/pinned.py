@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import select
 import struct
 
 from . import linux
@@ -36,6 +37,7 @@ USUAL = {
     "scratch_bytes": 1 << 20,
 }
 """Limits of a guest of our own."""
+PATIENCE_MILLISECONDS = 5000
 ENTRY = struct.Struct("Q")
 PRESENT, OF_A_FILE, OF_ONE_PROCESS = 1 << 63, 1 << 61, 1 << 56
 
@@ -44,22 +46,39 @@ def look_ahead(nest: Nest) -> None:
     """Have a guest of our own show what all of them will write to, and pin that."""
     reading, writing = os.pipe()
     set_up = SetUp(nest, USUAL, (0, writing, writing, writing))
+    try:
+        _play(nest, set_up, reading)
+    except OSError:
+        pass  # then what each guest writes to is copied when it does
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def _play(nest: Nest, set_up: SetUp, reading: int) -> None:
     ward = Ward(nest, nest.fork())
     if ward.pid == 0:
         set_up.rehearse()
-    os.close(writing)
-    said = b""
-    while len(said) < len(READY) and (more := os.read(reading, len(READY))):
-        said += more
-    os.close(reading)
-    if said == READY:
-        try:
+    try:
+        if _is_ready(reading, ward):
             pin(ward.pid)
-        except OSError:
-            pass  # then what each guest writes to is copied when it does
-    nest.kill()
-    while ward.reap(wait=True) is None:
-        pass
+    finally:
+        nest.kill()
+        while ward.reap(wait=True) is None:
+            pass
+
+
+def _is_ready(reading: int, ward: Ward) -> bool:
+    """Wait until a guest has done what it does; it may also die, or hang."""
+    poll = select.poll()
+    for fd in (reading, ward.death):
+        poll.register(fd, select.POLLIN)
+    said = b""
+    while len(said) < len(READY):
+        if reading not in [fd for fd, _ in poll.poll(PATIENCE_MILLISECONDS)]:
+            return False
+        said += os.read(reading, len(READY))
+    return said == READY
 
 
 def pin(child: int) -> None:
