@@ -129,6 +129,9 @@ rehearse()
 prepare_forks()
 control = int(sys.argv[1])
 name, how = bundle["nest"]
+if len(sys.argv) > 3:  # from who built the box, if there is one
+    os.set_inheritable(int(sys.argv[3]), False)
+    how["ring"] = int(sys.argv[3])
 nest = getattr(module, name)(**how)
 del bundle, file, code, module, package, name, how, loaded, sys.argv[1:]
 keep(control, nest)

@@ -38,11 +38,19 @@ FORK_AWARE = {"random", "threading"}
 class Namespaces(SerialNest):
     """Guests of the kernel tier."""
 
-    def __init__(self, filter_code: bytes, *, own_filter: bytes, shared_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        filter_code: bytes,
+        *,
+        own_filter: bytes,
+        shared_bytes: int = 0,
+        ring: int | None = None,
+    ) -> None:
         """Take a system-call filter for guests and one for us, with which they are born.
 
-        And the size of a scratch folder if guests share one.
+        And the size of a scratch folder if guests share one, and a ring if root gave one.
         """
+        self._ring = ring
         self.scratch = SCRATCH
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
@@ -82,7 +90,7 @@ class Namespaces(SerialNest):
 
     def open(self) -> None:
         """Make forks cheap, and no system calls from here on but those that guests need of us."""
-        look_ahead(self)
+        look_ahead(self, self._ring)
         self._own_filter.install()
 
     def fork(self) -> int:

@@ -10,7 +10,6 @@ what they cost.
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import select
@@ -25,9 +24,6 @@ from .roles import READY, SetUp
 if TYPE_CHECKING:
     from .nest import Nest
 
-IO_URING_SETUP, IO_URING_REGISTER = 425, 427
-PARAMETERS_BYTES = 120
-REGISTER_BUFFERS = 0
 USUAL = {
     "cpu_seconds": 10.0,
     "memory_bytes": 1 << 30,
@@ -38,16 +34,19 @@ USUAL = {
 }
 """Limits of a guest of our own."""
 PATIENCE_MILLISECONDS = 5000
-ENTRY = struct.Struct("Q")
+ENTRY, BUFFER = struct.Struct("Q"), struct.Struct("QQ")
 PRESENT, OF_A_FILE, OF_ONE_PROCESS = 1 << 63, 1 << 61, 1 << 56
 
 
-def look_ahead(nest: Nest) -> None:
-    """Have a guest of our own show what all of them will write to, and pin that."""
+def look_ahead(nest: Nest, ring: int | None) -> None:
+    """Have a guest of our own show what all of them will write to, and pin that.
+
+    What a ring of root's pins counts for nobody; with one of our own it counts for our user.
+    """
     reading, writing = os.pipe()
     set_up = SetUp(nest, USUAL, (0, writing, writing, writing))
     try:
-        _play(nest, set_up, reading)
+        _play(nest, set_up, reading, ring)
     except OSError:
         pass  # then what each guest writes to is copied when it does
     finally:
@@ -55,13 +54,13 @@ def look_ahead(nest: Nest) -> None:
         os.close(writing)
 
 
-def _play(nest: Nest, set_up: SetUp, reading: int) -> None:
+def _play(nest: Nest, set_up: SetUp, reading: int, ring: int | None) -> None:
     ward = Ward(nest, nest.fork())
     if ward.pid == 0:
         set_up.rehearse()
     try:
         if _is_ready(reading, ward):
-            pin(ward.pid)
+            pin(ward.pid, ring)
     finally:
         nest.kill()
         while ward.reap(wait=True) is None:
@@ -81,21 +80,11 @@ def _is_ready(reading: int, ward: Ward) -> bool:
     return said == READY
 
 
-def pin(child: int) -> None:
+def pin(child: int, ring: int | None) -> None:
     """Pin the pages of which a child has copies, as long as we live."""
     size = mmap.PAGESIZE
-    ranges = copied(child)
-    buffers = b"".join(struct.pack("QQ", size * a, size * (b - a)) for a, b in ranges)
-    parameters = ctypes.create_string_buffer(PARAMETERS_BYTES)
-    ring = linux.system_call("io_uring_setup", IO_URING_SETUP, 1, parameters)
-    try:
-        linux.system_call(
-            *("io_uring_register", IO_URING_REGISTER, ring),
-            *(REGISTER_BUFFERS, ctypes.c_char_p(buffers), len(ranges)),
-        )
-    except OSError:
-        os.close(ring)
-        raise
+    buffers = b"".join(BUFFER.pack(size * a, size * (b - a)) for a, b in copied(child))
+    linux.register_buffers(linux.io_uring() if ring is None else ring, buffers)
 
 
 def copied(child: int) -> list[tuple[int, int]]:

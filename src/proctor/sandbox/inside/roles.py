@@ -178,7 +178,6 @@ def _limiting(limits: dict[str, Any]) -> Iterator[Step]:
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_MEMLOCK, MEMLOCK_BYTES),
     ):
         known = [size for size in (soft, HARD[which]) if size != resource.RLIM_INFINITY]
         value = min(known, default=resource.RLIM_INFINITY)
@@ -190,8 +189,5 @@ HARD = {
     for which in (
         *(resource.RLIMIT_AS, resource.RLIMIT_STACK, resource.RLIMIT_FSIZE),
         *(resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_CORE),
-        resource.RLIMIT_MEMLOCK,
     )
 }
-MEMLOCK_BYTES = 8 << 20
-"""What the kernel gives everybody; keepers may have more."""
