@@ -22,8 +22,14 @@ from proctor.sandbox import descriptors
 from proctor.toolchain import Toolchain
 
 SHARED = ("-fPIC", "-fno-semantic-interposition")
-HEADER = "prefix.h"
-"""What the headers are called that a text begins with; compiled, they have .gch behind it."""
+SOURCE, HEADER = "headers.h", "prefix.h"
+"""What the headers are called that a text begins with, and what it asks for: a compiler that does
+not take them compiled, with .gch behind their name, finds nothing else by that name."""
+COMPILER = "compiler"
+"""What a compiler is called that has read headers and sleeps until it is run beside part.cpp."""
+ASLEEP = {"main.cpp": b'#include "sleep.h"\n#include "part.cpp"\n', "sleep.h": b""}
+INCLUDED = b"In file included from main.cpp:2:\n"
+"""What it says of every text besides: that it is included by that."""
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]{1,100})[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
@@ -116,17 +122,32 @@ def program(toolchain: Toolchain) -> list[list[str]]:
     return [[command, *flags(toolchain), "-s", shown, "-o", "host", *sources, *libraries]]
 
 
-def header(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
-    """Return the command line that compiles headers beforehand, for texts compiled with `words`."""
-    command = toolchain.commands["g++"]
-    return [[command, *words, "-x", "c++-header", "-o", f"{HEADER}.gch", HEADER]]
+def plugin(toolchain: Toolchain, name: str) -> list[list[str]]:
+    """Return the command line that makes a plugin of the compiler's of its source."""
+    plain = ("-O1", "-fno-stack-protector", "-fPIC", "-shared", "-nostdlib")
+    return [[toolchain.commands["g++"], *plain, "-o", f"{name}.so", f"{name}.cpp"]]
 
 
-def header_ahead(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
-    """Return the command lines that also instantiate ahead what headers use, by `ahead.cpp`."""
-    [(command, *rest)] = header(toolchain, words)
-    plugin = [command, "-fPIC", "-shared", "-nostdlib", "-o", "ahead.so", "ahead.cpp"]
-    return [plugin, [command, "-fplugin=./ahead.so", *rest]]
+def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool = True) -> list[list[str]]:
+    """Return the command line that compiles headers beforehand, for texts compiled with `words`.
+
+    `ahead`: what they use is instantiated ahead, by that plugin.
+    """
+    command, plugins = toolchain.commands["g++"], ["-fplugin=./ahead.so"] if ahead else []
+    made = ("-x", "c++-header", "-o", f"{HEADER}.gch", SOURCE)
+    return [[command, *plugins, *words, *made]]
+
+
+def asleep(toolchain: Toolchain, words: Sequence[str]) -> list[Sequence[str]]:
+    """Return the command line by which a compiler reads compiled headers and goes to sleep."""
+    first, *rest = parts_of(toolchain.commands["g++"], tuple(words)).compile
+    rest[rest.index("part.cpp")] = "main.cpp"
+    return with_headers([[first, "-fplugin=./asleep.so", *rest]])
+
+
+def woken(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Have the first step done by a compiler that sleeps, which knows how it was called."""
+    return [[f"./{COMPILER}"], *steps[1:]]
 
 
 def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
@@ -135,11 +156,10 @@ def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
     return [[first, "-H", "-Winvalid-pch", *rest]]
 
 
-def is_used(said: str) -> bool:
+def is_used(said: bytes) -> bool:
     """Say whether a compiler that was asked for proof did use compiled headers."""
-    return any(
-        line.startswith("!") and line.endswith(f"{HEADER}.gch") for line in said.splitlines()
-    )
+    name = f"{HEADER}.gch".encode()
+    return any(line.startswith(b"!") and line.endswith(name) for line in said.splitlines())
 
 
 def prefix(source: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.headers import Headers, Wanted, show, wanted_by
+from proctor.sandbox.headers import Headers, Wanted, is_asleep, show, wanted_by
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
@@ -188,10 +188,12 @@ class Foreign:
             headers = None
             if recipe.headers:
                 words = gcc.shared(toolchain)
-                wanted = Wanted(recipe.headers, words, instances=recipe.instances)
+                wanted = Wanted(recipe.headers, words, instances=recipe.instances, asleep=True)
                 headers = self._headers.take(toolchain, wanted)
             try:
                 done = self._compile(toolchain, recipe, headers)
+                if headers is not None and is_asleep(headers):
+                    done = self._unless_woken(toolchain, recipe, done)
             finally:
                 if headers is not None:
                     os.close(headers)
@@ -200,6 +202,14 @@ class Foreign:
             return done
 
         return self._builder.build_as(key, toolchain, compile_)
+
+    def _unless_woken(self, toolchain: Toolchain, recipe: Recipe, done: Execution) -> Execution:
+        """Follow a recipe once more if a compiler that was woken did neither of what it may."""
+        if done.ending in (Exited(0), Exited(1)) or isinstance(done.ending, TimedOut | OutOfMemory):
+            said = done.stderr.replace(gcc.INCLUDED, b"")
+            return msgspec.structs.replace(done, stderr=said)
+        left = COMPILING.wall_seconds - done.usage.wall_seconds
+        return self._compile(toolchain, recipe, None, COMPILING.with_seconds(max(left, 0.1)))
 
     def is_making(self, toolchain: Toolchain, recipe: Recipe) -> bool:
         """Say whether somebody follows a recipe at this moment."""
@@ -213,10 +223,16 @@ class Foreign:
         """Keep in mind that something is so."""
         self._cache.put(fact, b"")
 
-    def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
+    def _compile(
+        self,
+        toolchain: Toolchain,
+        recipe: Recipe,
+        headers: int | None,
+        limits: Limits = COMPILING,
+    ) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
         nothing = Program(source="", language=toolchain.language.name)
-        how = _how(toolchain, nothing, (), COMPILING)
+        how = _how(toolchain, nothing, (), limits)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
         beside = show(how, headers)
@@ -225,7 +241,7 @@ class Foreign:
         try:
             code = pack(recipe.files)
             return _done(
-                box.start("build", COMPILING, program=nothing, code=code, how=how, beside=beside)
+                box.start("build", limits, program=nothing, code=code, how=how, beside=beside)
             )
         finally:
             pool.give_back(box)

@@ -6,17 +6,23 @@ texts instantiate may be declared to be elsewhere, if whoever loads them has it.
 compiled lies in a file of memory that nobody can write to any more, and is shown to compilers by
 its descriptor: it goes when this process does, however that ends. It is used only if the compiler
 itself has said that it uses it: one that silently does not is the usual case of a mistake.
+
+A compiler that has read compiled headers can be kept in their place, asleep (`asleep.cpp`): run, it
+goes on with the text that lies beside it. That counts if it compiles or refuses a text; if anything
+else becomes of it, the text is compiled as ever.
 """
 
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from proctor import gcc
-from proctor.build import LIMITS, Recipe
+from proctor.build import LIMITS, Recipe, unpack
 from proctor.cache import Cache
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits
@@ -29,7 +35,12 @@ WORTH_IT_FOR_PROGRAMS = 6
 """Of programs nobody knows whether more will come; of the samples of a task many do."""
 KEPT_BYTES = 512 * MIB
 REMEMBERED = 1000
-AHEAD = (Path(__file__).parent / "ahead.cpp").read_text(encoding="utf-8")
+PLUGINS = {
+    name: (Path(__file__).parent / f"{name}.cpp").read_bytes() for name in ("ahead", "asleep")
+}
+TRIED = b"int proctor_tried(int number) { return number + 1; }\n"
+PROGRAM = b"\x7fELF"
+"""How programs begin, and compiled headers do not."""
 
 Compile = Callable[[Toolchain, Recipe, int | None], Execution]
 
@@ -42,6 +53,36 @@ class Wanted(NamedTuple):
     worth_it: int = WORTH_IT
     instances: str = ""
     """Declarations of templates that those who load what comes of the texts have instantiated."""
+    asleep: bool = False
+    """Whether a compiler that has read them will do in their place: one that makes part.s."""
+
+
+class Way(NamedTuple):
+    """A way to have headers read but once."""
+
+    plugins: Sequence[str]
+    recipe: Recipe
+    proof: Recipe
+    """What is done with what came of it to see that it works."""
+    holds: Callable[[Execution], bool]
+
+
+def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
+    """Yield ways, the best one first."""
+    words = wanted.words
+    plain = "".join(f"#include <{name}>\n" for name in wanted.names).encode()
+    ahead = plain + f"#pragma proctor ahead\n{wanted.instances}".encode()
+    if wanted.asleep:
+        headers, compiler = gcc.header(toolchain, words), gcc.asleep(toolchain, words)
+        files = {gcc.SOURCE: ahead, **gcc.ASLEEP}
+        recipe = Recipe(files=files, steps=[*headers, *compiler], products=(gcc.COMPILER,))
+        proof = Recipe(files={"part.cpp": TRIED}, steps=compiler, products=("part.s",))
+        yield Way(("ahead", "asleep"), recipe, proof, lambda done: b"tried" in done.stdout)
+    proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
+    for plugins, text in ((("ahead",), ahead), ((), plain)):
+        steps = gcc.header(toolchain, words, ahead=bool(plugins))
+        recipe = Recipe(files={gcc.SOURCE: text}, steps=steps, products=(f"{gcc.HEADER}.gch",))
+        yield Way(plugins, recipe, proof, lambda done: gcc.is_used(done.stderr))
 
 
 class Headers:
@@ -54,8 +95,9 @@ class Headers:
         self._cache = cache
         self._kept_bytes = kept_bytes
         self._asked: OrderedDict[Wanted, int] = OrderedDict()
+        self._making: set[Wanted] = set()
         self._kept: OrderedDict[Wanted, int] = OrderedDict()
-        """Headers → the file that holds them compiled."""
+        """Headers → the file that holds them compiled, or a compiler that has read them."""
         self._lock = threading.Lock()
 
     def take(self, toolchain: Toolchain, wanted: Wanted) -> int | None:
@@ -66,28 +108,28 @@ class Headers:
         with self._lock:
             if wanted in self._kept:
                 self._kept.move_to_end(wanted)
-                return os.dup(self._kept[wanted])
-            self._asked[wanted] = self._asked.get(wanted, 0) + 1
-            if len(self._asked) > REMEMBERED:
-                self._asked.popitem(last=False)
+            elif wanted not in self._making:
+                self._asked[wanted] = self._asked.get(wanted, 0) + 1
+                if len(self._asked) > REMEMBERED:
+                    self._asked.popitem(last=False)
             asked = self._asked.get(wanted, 0)
-        file = None
-        if asked in (1, wanted.worth_it):  # else not yet, being compiled by another, or never
-            try:
-                file = self._make(toolchain, wanted, known=asked != wanted.worth_it)
-            except BaseException:
-                with self._lock:
-                    self._asked[wanted] = asked - 1  # the next one has to try it instead
-                raise
-        with self._lock:
-            if file is None:
+            busy = wanted in self._kept or wanted in self._making
+            if busy or asked not in (1, wanted.worth_it):  # else not yet, or it does not work
                 return self._first_of(wanted)
-            if wanted in self._kept:  # another found them in the cache meanwhile
-                os.close(file)
-            else:
+            self._making.add(wanted)
+        try:
+            file = self._make(toolchain, wanted, known=asked != wanted.worth_it)
+        except BaseException:
+            with self._lock:
+                self._making.remove(wanted)
+                self._asked[wanted] = asked - 1  # the next one has to try it instead
+            raise
+        with self._lock:
+            self._making.remove(wanted)
+            if file is not None:
                 self._kept[wanted] = file
                 self._shrink()
-            return os.dup(self._kept[wanted])
+            return self._first_of(wanted)
 
     def close(self) -> None:
         """Let go of all."""
@@ -98,31 +140,30 @@ class Headers:
     def _make(self, toolchain: Toolchain, wanted: Wanted, *, known: bool) -> int | None:
         """Compile headers in the best way that works here; None if there is none.
 
-        `known`: only if somebody compiled them before, in the best way that there is.
+        `known`: only if somebody compiled them before.
         """
-        text = "".join(f"#include <{name}>\n" for name in wanted.names)
-        first = f"{text}#pragma proctor ahead\n{wanted.instances}"
-        ahead = {gcc.HEADER: first, "ahead.cpp": AHEAD}
-        ways = (
-            (ahead, gcc.header_ahead(toolchain, wanted.words)),
-            ({gcc.HEADER: text}, gcc.header(toolchain, wanted.words)),
-        )
-        for files, steps in ways[:1] if known else ways:
-            recipe = Recipe(
-                files={name: content.encode() for name, content in files.items()},
-                steps=steps,
-                products=(f"{gcc.HEADER}.gch",),
-            )
-            packed = self._compiled(toolchain, recipe, known=known)
-            if packed is not None:
-                content = memoryview(packed)[packed.find(b"\n") + 1 :]  # one large file
-                file = self._proved(toolchain, wanted.words, content)
-                if file is not None:
-                    return file
+        for way in _ways(toolchain, wanted):
+            recipe = self._with_plugins(toolchain, way, known=known)
+            made = None if recipe is None else self._made(toolchain, recipe, known=known)
+            file = None if made is None else self._proved(toolchain, way, made)
+            if file is not None:
+                return file
         return None
 
-    def _compiled(self, toolchain: Toolchain, recipe: Recipe, *, known: bool) -> bytes | None:
-        """Return compiled headers, packed; None if they do not compile or are not `known`."""
+    def _with_plugins(self, toolchain: Toolchain, way: Way, *, known: bool) -> Recipe | None:
+        """Return the recipe of a way with its plugins; None if one does not compile."""
+        files = {**way.recipe.files}
+        for name in way.plugins:
+            source, steps = {f"{name}.cpp": PLUGINS[name]}, gcc.plugin(toolchain, name)
+            recipe = Recipe(files=source, steps=steps, products=(f"{name}.so",))
+            made = self._made(toolchain, recipe, known=known)
+            if made is None:
+                return None
+            files |= unpack(made)
+        return msgspec.structs.replace(way.recipe, files=files)
+
+    def _made(self, toolchain: Toolchain, recipe: Recipe, *, known: bool) -> bytes | None:
+        """Return what came of a recipe, packed; None if nothing did or it is not `known`."""
         key = recipe.digest(toolchain)
         packed = None if self._cache is None else self._cache.get(key)
         if packed is None and not known:
@@ -133,18 +174,15 @@ class Headers:
                     self._cache.put(key, packed)
         return packed
 
-    def _proved(
-        self, toolchain: Toolchain, words: tuple[str, ...], content: memoryview
-    ) -> int | None:
-        """Have the compiler prove that it uses compiled headers; None if it does not."""
-        file = sealed(content)
-        proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
+    def _proved(self, toolchain: Toolchain, way: Way, packed: bytes) -> int | None:
+        """Have what came of a way prove that it works; None if it does not."""
+        file = sealed(memoryview(packed)[packed.find(b"\n") + 1 :])  # there is no other
         try:
-            proved = self._compile(toolchain, proof, file)
+            done = self._compile(toolchain, way.proof, file)
         except BaseException:  # also that nobody waits for it any more
             os.close(file)
             raise
-        if proved.ending == Exited(0) and gcc.is_used(proved.stderr.decode("utf-8", "replace")):
+        if done.ending == Exited(0) and way.holds(done):
             return file
         os.close(file)
         return None
@@ -183,9 +221,16 @@ def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
     """
     if file is None:
         return ()
-    how["beside"] = f"{gcc.HEADER}.gch"
-    how["steps"] = gcc.with_headers(how["steps"])
+    if is_asleep(file):
+        how |= {"beside": gcc.COMPILER, "steps": gcc.woken(how["steps"])}
+    else:
+        how |= {"beside": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(how["steps"])}
     return (file,)
+
+
+def is_asleep(file: int) -> bool:
+    """Say whether a file is a compiler that sleeps, not headers."""
+    return os.pread(file, len(PROGRAM), 0) == PROGRAM
 
 
 def _size(file: int) -> int:

@@ -14,7 +14,6 @@ import fnmatch
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -65,10 +64,11 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
     if code == 0:
-        files = _products(how["products"]) if how["products"] else _cached(how)
-        index = [[name, len(data)] for name, data in files.items()]
-        sys.stdout.buffer.writelines((json.dumps(index).encode(), b"\n", *files.values()))
-        sys.stdout.buffer.flush()
+        names = _products(how["products"]) if how["products"] else _cached(how)
+        index = [[name, os.stat(path).st_size] for name, path in names.items()]
+        _say(json.dumps(index).encode() + b"\n")
+        for (_, size), path in zip(index, names.values(), strict=True):
+            _send(path, size)
         os.write(stages, b"C")
     os._exit(code)
 
@@ -84,8 +84,8 @@ def _step(argv: list[str], environment: dict[str, str]) -> int:
 UNTOUCHABLE = (signal.SIGKILL, signal.SIGSTOP)
 
 
-def _products(patterns: list[str]) -> dict[str, bytes]:
-    """Return the files of the scratch folder that are called as patterns say."""
+def _products(patterns: list[str]) -> dict[str, str]:
+    """Return where the files of the scratch folder lie that are called as patterns say."""
     names = [
         name
         for name in sorted(os.listdir("."))
@@ -93,23 +93,34 @@ def _products(patterns: list[str]) -> dict[str, bytes]:
         and not os.path.islink(name)
         and os.path.isfile(name)
     ]
-    return {name: _read(name) for name in names[:MAX_FILES]}
+    return {name: name for name in names[:MAX_FILES]}
 
 
-def _cached(how: dict[str, Any]) -> dict[str, bytes]:
+def _cached(how: dict[str, Any]) -> dict[str, str]:
     """Return all files in the folders of a compiler's cache, none if it has no cache."""
     folders = os.listdir(how["cache"]) if how["cache"] else ()
     return {
-        f"{folder}/{name}": _read(f"{path}/{name}")
+        f"{folder}/{name}": f"{path}/{name}"
         for folder in folders
         if os.path.isdir(path := f"{how['cache']}/{folder}")
         for name in os.listdir(path)
     }
 
 
-def _read(name: str) -> bytes:
-    with open(name, "rb") as file:
-        return file.read()
+def _say(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _send(path: str, size: int) -> None:
+    """Send a file to standard output, without a copy of it in between."""
+    file, at = os.open(path, os.O_RDONLY), 0
+    while at < size:
+        sent = os.sendfile(1, file, at, size - at)
+        if not sent:
+            raise OSError(f"{path} has become shorter")
+        at += sent
+    os.close(file)
 
 
 def _link(warm: str, cache: str) -> None:
