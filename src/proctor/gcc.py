@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -33,12 +33,13 @@ INCLUDED = b"In file included from main.cpp:2:\n"
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]{1,100})[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
+_JOINS_LINES = re.compile(r"\\[\s\0]|\?\?/")
 _REACHES_IN = re.compile(
     r"(?<!\busing )\bnamespace\s+\w|\btemplate\s*<\s*>|\b(?:struct|class)\s+\w+\s*::"
 )
 _MAY_REACH_IN = re.compile(
     r"(?<!\busing )\bnamespace\b(?!\s*\{)|\btemplate\b|\b(?:struct|class)\s+\w+\s*::"
-    r"|_GLIBCXX|##|%:%:|\\[ \t\f\v\r]*\n"
+    r"|_GLIBCXX|##|%:%:|\\[\s\0]|\?\?/"
     r"|\boperator\b(?!\s*[-+*%^&|~!=<>(\[,])|\bstd\s*::\s*__"
 )
 """Also what could hide it: macros, words made of others or broken into lines, any template; and
@@ -98,16 +99,15 @@ def parts(toolchain: Toolchain) -> Parts:
     return parts_of(toolchain.commands["g++"], shared(toolchain))
 
 
-def whole(toolchain: Toolchain) -> list[list[str]]:
-    """Return the command line that links with all libraries and misses nothing."""
+def whole(toolchain: Toolchain) -> list[Sequence[str]]:
+    """Return the command lines that link with all libraries and miss nothing."""
     words = toolchain.compiler(tests=True)
     libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
-    return [
-        [
-            *(toolchain.commands["g++"], *flags(toolchain), *SHARED, "-shared", "-Wl,-z,defs"),
-            *("-Wl,--version-script=exports.map", "-o", "part.so", "part.cpp", *libraries),
-        ]
+    link = [
+        *(toolchain.commands["g++"], *shared(toolchain), "-shared", "-Wl,-z,defs"),
+        *("-Wl,--version-script=exports.map", "-o", "part.so", "part.o", *libraries),
     ]
+    return [*parts(toolchain).steps[:-1], link]
 
 
 def program(toolchain: Toolchain) -> list[list[str]]:
@@ -163,19 +163,8 @@ def is_used(said: bytes) -> bool:
 
 
 def prefix(source: str) -> tuple[str, ...]:
-    """Return the headers that a text includes before anything else stands in it, in order.
-
-    A backslash may make the next line a part of a comment: what comes with one is not looked at.
-    """
-    found: list[str] = []
-    at = 0
-    while len(found) < MOST_HEADERS:
-        match = _PREFIX.match(source, at)
-        if match is None or "\\" in match[0]:
-            break
-        found.append(match[1])
-        at = match.end()
-    return tuple(found)
+    """Return the headers that a text includes before anything else stands in it, in order."""
+    return tuple(match[1] for match in _prefix(source))
 
 
 def reaches_in(source: str, *, may: bool = False) -> bool:
@@ -184,7 +173,22 @@ def reaches_in(source: str, *, may: bool = False) -> bool:
     One that specializes them or adds to their namespaces could, if they were instantiated already,
     be refused, or accepted, where a compiler that reads all of it from the start would not.
     """
-    return (_MAY_REACH_IN if may else _REACHES_IN).search(source) is not None
+    begin = max((match.end() for match in _prefix(source)), default=0)
+    return (_MAY_REACH_IN if may else _REACHES_IN).search(source, begin) is not None
+
+
+def _prefix(source: str) -> Iterator[re.Match[str]]:
+    """Yield what a text begins with, header by header, with the comments before each.
+
+    A backslash may make the next line a part of a comment: what comes with one is not looked at.
+    """
+    at = 0
+    for _ in range(MOST_HEADERS):
+        match = _PREFIX.match(source, at)
+        if match is None or _JOINS_LINES.search(match[0]):
+            break
+        yield match
+        at = match.end()
 
 
 def _would_call(command: str, words: Sequence[str], name: str) -> list[str]:

@@ -269,7 +269,7 @@ class _Workshop:
             },
             steps=gcc.whole(self.toolchain) if whole else gcc.parts(self.toolchain).steps,
             products=("part.so",),
-            headers=headers if begun and not whole else (),
+            headers=headers if begun else (),
             instances=marshal.INSTANCES,
         )
 

@@ -14,7 +14,7 @@ from proctor.judge.examination import UnfitError
 from proctor.judge.stdin import failure
 from proctor.judge.supervisor import Gone, HarnessError, forged, gone
 from proctor.sandbox import Ending, Execution, Exited, SandboxFailed, Signalled
-from proctor.sandbox.foreign import used_up
+from proctor.sandbox.becoming import used_up
 from proctor.sandbox.guest import Guest, GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame

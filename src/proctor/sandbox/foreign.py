@@ -8,12 +8,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from proctor import gcc
-from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, outcome_of, pack
+from proctor.build import LIMITS, Builder, Built, Outcome, Recipe, Refused, pack
 from proctor.cache import Cache
 from proctor.errors import SandboxError
 from proctor.program import Program
@@ -23,11 +22,10 @@ from proctor.sandbox import (
     Exited,
     Limits,
     OutOfMemory,
-    SandboxFailed,
-    Signalled,
     TimedOut,
 )
-from proctor.sandbox.box import ENVIRONMENT, Box
+from proctor.sandbox.becoming import among_files, becoming, compile_in, end_of, run_in
+from proctor.sandbox.box import Box
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
@@ -40,9 +38,6 @@ from proctor.sandbox.sessions import ForeignRuns
 from proctor.sandbox.warmth import warmed
 from proctor.toolchain import Toolchain, find
 
-STACK = 64 * MIB
-"""Enough for runtimes, which have a stack of their own making for programs."""
-NO_LIMIT = -1
 INSTALLED = (
     "/var/lib/dpkg/status",
     "/var/lib/rpm/rpmdb.sqlite",
@@ -50,8 +45,6 @@ INSTALLED = (
     "/usr/local/include",
 )
 """What changes when headers or libraries do."""
-NEARLY = 15 / 16
-"""A native program that is ended by a signal with so much of its memory in use had no more."""
 SELF_TEST_SECONDS = 10.0
 WARMING = msgspec.structs.replace(
     LIMITS.with_seconds(600.0), output_bytes=1024 * MIB, scratch_bytes=2048 * MIB
@@ -115,7 +108,7 @@ class Foreign:
         """Compile a program for the sake of what its compiler keeps."""
         box = self._make(self._contents_for(toolchain))
         try:
-            return _compile_in(box, toolchain, program, WARMING, products=())
+            return compile_in(box, toolchain, program, WARMING, products=())
         finally:
             box.close()
 
@@ -134,12 +127,12 @@ class Foreign:
                 return outcome.execution
             done = self.run(toolchain, job.program, job.limits, job.stdin, outcome.files)
             return msgspec.structs.replace(done, build=outcome.execution)
-        name = _how(toolchain, job.program, (), job.limits)["file"]
+        name = becoming(toolchain, job.program, (), job.limits)["file"]
         job.refuse_name(name, *toolchain.language.products)
         pool = self._pool(
             toolchain, loopback=job.limits.loopback, shared_bytes=job.limits.scratch_bytes
         )
-        return in_folder(pool, job, lambda box: _among_files(box, toolchain, job, building))
+        return in_folder(pool, job, lambda box: among_files(box, toolchain, job, building))
 
     def build(self, program: Program, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome:
         """Compile a program, if that is how it comes to life."""
@@ -172,7 +165,7 @@ class Foreign:
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
-            return _compile_in(box, toolchain, program, limits, headers=headers)
+            return compile_in(box, toolchain, program, limits, headers=headers)
         finally:
             pool.give_back(box)
 
@@ -232,7 +225,7 @@ class Foreign:
     ) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
         nothing = Program(source="", language=toolchain.language.name)
-        how = _how(toolchain, nothing, (), limits)
+        how = becoming(toolchain, nothing, (), limits)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
         beside = show(how, headers)
@@ -240,7 +233,7 @@ class Foreign:
         box = pool.take()
         try:
             code = pack(recipe.files)
-            return _done(
+            return end_of(
                 box.start("build", limits, program=nothing, code=code, how=how, beside=beside)
             )
         finally:
@@ -267,7 +260,7 @@ class Foreign:
             file_bytes=max(limits.file_bytes, size),
         )
         nothing = Program(source="", language=toolchain.language.name)
-        how = _how(toolchain, nothing, (), limits)
+        how = becoming(toolchain, nothing, (), limits)
         how |= {"file": "", "argv": ["./host", *args], "border": True, "beside": "host"}
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
@@ -287,7 +280,7 @@ class Foreign:
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
-            return _run_in(box, toolchain, program, limits, stdin, files=files)
+            return run_in(box, toolchain, program, limits, stdin, files=files)
         finally:
             pool.give_back(box)
 
@@ -318,89 +311,3 @@ class Foreign:
             pool.close()
         self._headers.close()
         self._sealed.close()
-
-
-def _among_files(box: Box, toolchain: Toolchain, job: Job, building: Limits) -> Execution:
-    """Compile and run in one folder, where what the compiler leaves lies already."""
-    outcome: Outcome = Built(files=b"")
-    if toolchain.language.products:
-        compiled = _compile_in(box, toolchain, job.program, building)
-        outcome = outcome_of(toolchain, compiled)
-    if isinstance(outcome, Refused):
-        return outcome.execution
-    done = _run_in(box, toolchain, job.program, job.limits, job.stdin, files=b"")
-    return msgspec.structs.replace(done, build=outcome.execution)
-
-
-def _compile_in(
-    box: Box,
-    toolchain: Toolchain,
-    program: Program,
-    limits: Limits,
-    *,
-    products: Sequence[str] | None = None,
-    headers: int | None = None,
-) -> Execution:
-    how = _how(toolchain, program, toolchain.compiler(tests=program.tests), limits)
-    how["products"] = how["products"] if products is None else list(products)
-    how["steps"] = [how["argv"]]
-    how["limits"]["address_bytes"] = None  # its end would say nothing about memory
-    beside = show(how, headers)
-    return _done(box.start("build", limits, program=program, how=how, beside=beside))
-
-
-def _run_in(
-    box: Box, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, *, files: bytes
-) -> Execution:
-    how = _how(toolchain, program, toolchain.runner(tests=program.tests), limits)
-    if toolchain.language.products:
-        how["file"] = ""
-        program = msgspec.structs.replace(program, source="")
-    else:
-        files = b""
-    guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
-    # One whose time is over before it begins has been compiled all the same.
-    execution = msgspec.structs.replace(_done(guest), compiled=True)
-    return used_up(execution, limits) if toolchain.language.address_space else execution
-
-
-def used_up(execution: Execution, limits: Limits) -> Execution:
-    """See whether a native program that was ended by a signal had no memory left."""
-    much = execution.usage.memory_bytes > NEARLY * limits.memory_bytes
-    if much and isinstance(execution.ending, Signalled):
-        # by then an allocation was refused, or the kernel would have said so
-        return msgspec.structs.replace(execution, ending=OutOfMemory())
-    return execution
-
-
-def _done(guest: Guest) -> Execution:
-    guest.wait()
-    execution = guest.finish()
-    if isinstance(execution.ending, SandboxFailed):
-        raise SandboxError(execution.ending.reason)
-    return execution
-
-
-def _how(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> dict[str, Any]:
-    """Say how a guest becomes a compiler or a program."""
-    language, memory = toolchain.language, limits.memory_bytes
-    main = toolchain.name_for(program.source)
-    suffix = (program.tests and language.tests_suffix) or language.suffix
-    # with no limit on the first stack those of threads are small, and addresses bound it as well
-    stack = NO_LIMIT if language.address_space else min(memory, STACK)
-    own = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("PYTHON")}
-    scratch = {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108
-    return {
-        "file": main + suffix,
-        "argv": toolchain.argv(words, main, memory),
-        "environment": {**own, **scratch, **toolchain.environment(memory)},
-        "products": list(language.products),
-        "border": False,
-        "beside": "",
-        "warm": toolchain.warm,
-        "cache": language.cache,
-        "limits": {
-            "address_bytes": memory if language.address_space else None,
-            "stack_bytes": stack,
-        },
-    }

@@ -64,11 +64,11 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
     if code == 0:
-        names = _products(how["products"]) if how["products"] else _cached(how)
-        index = [[name, os.stat(path).st_size] for name, path in names.items()]
-        _say(json.dumps(index).encode() + b"\n")
-        for (_, size), path in zip(index, names.values(), strict=True):
-            _send(path, size)
+        files = _products(how["products"]) if how["products"] else _cached(how)
+        sizes = {name: os.stat(path).st_size for name, path in files.items()}
+        _say(json.dumps([*sizes.items()]).encode() + b"\n")
+        for name, path in files.items():
+            _send(path, sizes[name])
         os.write(stages, b"C")
     os._exit(code)
 
@@ -89,7 +89,10 @@ def _products(patterns: list[str]) -> dict[str, str]:
     names = [
         name
         for name in sorted(os.listdir("."))
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+        if (
+            name in patterns
+            or any(fnmatch.fnmatchcase(name, one) for one in patterns if "*" in one)
+        )
         and not os.path.islink(name)
         and os.path.isfile(name)
     ]
