@@ -64,11 +64,16 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
         return (tests and self.language.run_tests) or self.language.run
 
     def _has(self, file: str) -> bool:
-        return Path(os.path.normpath(self._filled(file, "", 0))).exists()
+        return _exists(self._filled(file, "", 0))
 
     def _filled(self, word: str, main: str, memory_bytes: int) -> str:
         heap = int(HEAP * memory_bytes) // MIB
         return fill(word, {**self.commands, "main": main, "heap": str(heap)})
+
+
+@cache
+def _exists(file: str) -> bool:
+    return Path(os.path.normpath(file)).exists()
 
 
 def fill(word: str, values: Mapping[str, str]) -> str:

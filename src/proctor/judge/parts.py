@@ -54,6 +54,8 @@ class _Exam(msgspec.Struct, kw_only=True):
     signature: Signature | None
     way: Way
     headers: tuple[str, ...] = ()
+    entry: str = ""
+    """What stands behind every candidate."""
     begun: bool = False
     recipes: dict[str, Recipe] = {}
     """How its parts are made; they depend on the task alone."""
@@ -177,8 +179,11 @@ def _look_at(task: Task, tests: TestProgram) -> _Exam:
     if found is not None and marshal.tests(found, "", tests.code, apart=False) is not None:
         reaches = ONE_PROCESS.search(masked(tests.code))
         way = "apart" if found.plain and not reaches else "together"
-    headers = () if found is None else gcc.prefix(f"{tests.setup}{found.head}")
-    return _Exam(task=task, tests=tests, signature=found, way=way, headers=headers)
+    exam = _Exam(task=task, tests=tests, signature=found, way=way)
+    if found is not None:
+        exam.headers = gcc.prefix(f"{tests.setup}{found.head}")
+        exam.entry = marshal.entry(found, tests.code)
+    return exam
 
 
 class _Workshop:
@@ -228,7 +233,7 @@ class _Workshop:
     def _recipe(self, program: Program, *, whole: bool = False) -> Recipe:
         setup = self.exam.tests.setup
         source = f"{setup.rstrip()}\n{program.source}" if setup.strip() else program.source
-        text = source + marshal.entry(self._signature, self.exam.tests.code)
+        text = source + self.exam.entry
         return self._part(text, marshal.EXPORTS, self.exam.headers, whole=whole)
 
     def start(self, parts: dict[str, bytes], *names: str, trusted: bool = False) -> Guest:
