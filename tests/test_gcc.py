@@ -55,6 +55,9 @@ def test_headers_come_first(toolchain):
         ("#include <a>\n" * 10_000, ("a",) * gcc.MOST_HEADERS),
         (f"#include <{'a' * 1000}>\n", ()),
         ("#include <map>", ()),
+        ('/* prints "a\\n" */\n#include <map>\n// C:\\new\n#include <set>\n', ("map", "set")),
+        ("// is it so??/\n#include <map>\n", ()),
+        ("// below \\\0\n#include <map>\n", ()),
         ("#if 0\n#include <map>\n#endif\n", ()),
         ("/* #include <map>\n", ()),
         ('R"(\n#include <map>\n)"', ()),
@@ -104,6 +107,11 @@ def test_a_text_that_reaches_into_headers(source):
         "#define PLACE operator\nvoid *PLACE new(size_t size);",
         "#define MAKE new\nvoid *operator MAKE(size_t size);",
         "void std::__throw_out_of_range_fmt(const char *, ...) { abort(); }",
+        "#pragma GCC system_header",
+        "int level = __INCLUDE_LEVEL__;",
+        "const char *name = __BASE_FILE__;",
+        "tem\\\0\nplate<> void std::swap(int &, int &);",
+        "tem??/\nplate<> void std::swap(int &, int &);",
     ],
 )
 def test_a_text_that_may_do_so_where_it_is_hidden(source):
@@ -121,6 +129,7 @@ def test_a_text_that_may_do_so_where_it_is_hidden(source):
         "int namespaces; std::string templates;",
         "struct P { bool operator<(const P &) const; int operator()(int); int &operator [](int); };",
         "P *p = new P; delete p; ++operators;",
+        "// Given an operator, and a template.\n#include <map>\nint f() { return 1; }",
     ],
 )
 def test_a_text_that_keeps_to_itself(source):
@@ -129,7 +138,7 @@ def test_a_text_that_keeps_to_itself(source):
 
 
 def test_headers_are_used_only_if_the_compiler_says_so():
-    assert gcc.is_used("! prefix.h.gch\n part.cpp\n")
-    assert gcc.is_used("! ./prefix.h.gch\n")
-    assert not gcc.is_used("x prefix.h.gch\n. /usr/include/stdio.h\n")
-    assert not gcc.is_used("")
+    assert gcc.is_used(b"! prefix.h.gch\n part.cpp\n")
+    assert gcc.is_used(b"! ./prefix.h.gch\n")
+    assert not gcc.is_used(b"x prefix.h.gch\n. /usr/include/stdio.h\n")
+    assert not gcc.is_used(b"")

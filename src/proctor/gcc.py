@@ -41,9 +41,11 @@ _MAY_REACH_IN = re.compile(
     r"(?<!\busing )\bnamespace\b(?!\s*\{)|\btemplate\b|\b(?:struct|class)\s+\w+\s*::"
     r"|_GLIBCXX|##|%:%:|\\[\s\0]|\?\?/"
     r"|\boperator\b(?!\s*[-+*%^&|~!=<>(\[,])|\bstd\s*::\s*__"
+    r"|\bsystem_header\b|__INCLUDE_LEVEL__|__BASE_FILE__"
 )
-"""Also what could hide it: macros, words made of others or broken into lines, any template; and
-what may replace `new`, `delete` or others that templates use, since those elsewhere would not."""
+"""Also what could hide it: macros, words made of others or broken into lines, any template; what
+may replace `new`, `delete` or others that templates use, since those elsewhere would not; and what
+means something else in a text that another includes (`ASLEEP`)."""
 MOST_HEADERS = 64
 """More than anybody begins with: to look for beginnings of headers takes time for each of them."""
 

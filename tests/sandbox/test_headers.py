@@ -54,7 +54,10 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
     for n in range(WORTH_IT + 1):
         made = foreign.make(toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map")))
         assert isinstance(made, Built)
-    assert used == [False] * WORTH_IT + [True, True, True], "headers, a proof, then texts with them"
+    plugins = len(headers.PLUGINS)
+    assert used == [False] * (WORTH_IT - 1 + plugins + 1) + [True, True, True], (
+        "texts, plugins, headers, then a proof and texts with them"
+    )
     lacking = "#include <vector>\nstd::map<int, int> m;\n"
     refused = foreign.make(toolchain, recipe(toolchain, lacking, ("vector",)))
     assert isinstance(refused, Refused)
@@ -65,8 +68,8 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
 def compiled(foreign, names, source):
     """Compile a text with headers, and return the assembler's."""
     toolchain = foreign.offer("cpp")
-    headers = Headers(foreign._compile)
-    file = headers._make(toolchain, Wanted(names, gcc.shared(toolchain)), known=False)
+    wanted = Wanted(names, gcc.shared(toolchain))
+    file = Headers(foreign._compile)._make(toolchain, wanted, known=False)
     text = "".join(f"#include <{name}>\n" for name in names) + source
     [first, *_] = gcc.parts(toolchain).steps
     made = foreign._compile(
@@ -85,7 +88,7 @@ def test_templates_that_headers_use_are_instantiated_ahead(foreign, monkeypatch)
     """A text comes to the same code, function by function, in less of the compiler's time."""
     names = ("string", "vector", "regex")
     ahead = compiled(foreign, names, LEFT_TO_TEXTS)
-    monkeypatch.setattr(headers, "AHEAD", "#error no plugins here\n")
+    monkeypatch.setitem(headers.PLUGINS, "ahead", b"#error no plugins here\n")
     later = compiled(foreign, names, LEFT_TO_TEXTS)
     assert ahead.ending == later.ending == Exited(0)
     assert len(functions_of(ahead)) > 20
@@ -105,7 +108,7 @@ def functions_of(made):
 
 
 def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(foreign, monkeypatch):
-    monkeypatch.setattr(headers, "AHEAD", "#error no plugins here\n")
+    monkeypatch.setitem(headers.PLUGINS, "ahead", b"#error no plugins here\n")
     assert compiled(foreign, ("vector",), "std::vector<int> v;\n").ending == Exited(0)
 
 
@@ -142,13 +145,13 @@ def watched(foreign, monkeypatch):
     """Have no headers compiled yet; tell which programs were compiled with some."""
     monkeypatch.setattr(foreign, "_headers", Headers(foreign._compile))
     seen = []
-    original = foreign_boxes._compile_in
+    original = foreign_boxes.compile_in
 
     def compile_in(*given, **more):
         seen.append(more.get("headers") is not None)
         return original(*given, **more)
 
-    monkeypatch.setattr(foreign_boxes, "_compile_in", compile_in)
+    monkeypatch.setattr(foreign_boxes, "compile_in", compile_in)
     yield seen
     foreign._headers.close()
 
@@ -201,7 +204,7 @@ def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
             return Execution(ending=TimedOut("wall"))
         return Execution(ending=Exited(1), stderr=b"first", usage=Usage(wall_seconds=20.0))
 
-    monkeypatch.setattr(foreign_boxes, "_compile_in", compile_in)
+    monkeypatch.setattr(foreign_boxes, "compile_in", compile_in)
     execution = run(foreign, f"{PROGRAM}// one that takes long\n")
     assert given == [30.0, 10.0]
     assert (execution.ending, execution.stderr) == (Exited(1), b"first")
@@ -248,6 +251,23 @@ def made(size):
         stdout=f'[["{gcc.HEADER}.gch",{size}]]\n'.encode() + bytes(size),
         stderr=f"! {gcc.HEADER}.gch\n".encode(),
     )
+
+
+def test_while_one_makes_them_others_do_without(foreign, all_closed):
+    """They count for nothing, and nobody makes them a second time."""
+    toolchain, wanted = foreign.offer("cpp"), Wanted(("map",), ())
+    meanwhile = []
+
+    def compile_(*_):
+        meanwhile.append(kept.take(toolchain, wanted))
+        return made(10)
+
+    kept = Headers(compile_)
+    for _ in range(WORTH_IT):
+        file = kept.take(toolchain, wanted)
+    assert meanwhile == [None] * 3, "a plugin, the headers and their proof"
+    os.close(file)
+    kept.close()
 
 
 def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed):
@@ -323,7 +343,8 @@ def test_a_supervisor_that_is_killed_while_compiling_leaves_nothing(
     )
     assert process.stdout.readline() == b"compiling\n"
     below = processes_below(process.pid)
-    assert any((Path(f"/proc/{pid}/comm").read_text().strip()) == "cc1plus" for pid in below)
+    names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in below}
+    assert names & {"cc1plus", gcc.COMPILER}
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stdout.close()

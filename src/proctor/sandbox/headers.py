@@ -13,9 +13,12 @@ else becomes of it, the text is compiled as ever.
 """
 
 import os
+import platform
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +27,7 @@ import msgspec
 from proctor import gcc
 from proctor.build import LIMITS, Recipe, unpack
 from proctor.cache import Cache
+from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.sandbox.sealed import sealed
@@ -74,7 +78,7 @@ def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
     ahead = plain + f"#pragma proctor ahead\n{wanted.instances}".encode()
     if wanted.asleep:
         headers, compiler = gcc.header(toolchain, words), gcc.asleep(toolchain, words)
-        files = {gcc.SOURCE: ahead, **gcc.ASLEEP}
+        files = {gcc.SOURCE: ahead, **gcc.ASLEEP, "host": _host()}
         recipe = Recipe(files=files, steps=[*headers, *compiler], products=(gcc.COMPILER,))
         proof = Recipe(files={"part.cpp": TRIED}, steps=compiler, products=("part.s",))
         yield Way(("ahead", "asleep"), recipe, proof, lambda done: b"tried" in done.stdout)
@@ -83,6 +87,16 @@ def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
         steps = gcc.header(toolchain, words, ahead=bool(plugins))
         recipe = Recipe(files={gcc.SOURCE: text}, steps=steps, products=(f"{gcc.HEADER}.gch",))
         yield Way(plugins, recipe, proof, lambda done: gcc.is_used(done.stderr))
+
+
+@cache
+def _host() -> bytes:
+    """Return what a program that was written down depends on besides its files."""
+    try:
+        models = re.findall(r"^model name.*", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        models = []
+    return f"{platform.release()} {platform.machine()} {models[:1]}".encode()
 
 
 class Headers:
@@ -177,15 +191,16 @@ class Headers:
     def _proved(self, toolchain: Toolchain, way: Way, packed: bytes) -> int | None:
         """Have what came of a way prove that it works; None if it does not."""
         file = sealed(memoryview(packed)[packed.find(b"\n") + 1 :])  # there is no other
+        holds = False
         try:
             done = self._compile(toolchain, way.proof, file)
-        except BaseException:  # also that nobody waits for it any more
-            os.close(file)
-            raise
-        if done.ending == Exited(0) and way.holds(done):
-            return file
-        os.close(file)
-        return None
+            holds = done.ending == Exited(0) and way.holds(done)
+        except SandboxError:
+            pass  # no program may be run from there; other trouble will be met by others
+        finally:  # also if nobody waits for it any more
+            if not holds:
+                os.close(file)
+        return file if holds else None
 
     def _first_of(self, wanted: Wanted) -> int | None:
         """Return a descriptor of the longest beginning that is compiled, if there is one."""
