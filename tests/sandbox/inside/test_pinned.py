@@ -142,3 +142,10 @@ def test_pages_are_known_that_a_child_has_copies_of() -> None:
             os.close(writing)
     inside = {page - first for a, b in ranges for page in range(a, b)} & {*range(PAGES)}
     assert inside == {3, 4, 5, 40}
+
+
+@pytest.mark.usefixtures("ring", "all_closed")
+def test_a_ring_that_pins_nothing_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinned, "copied", lambda _child: [(1, 2)])  # where nothing is mapped
+    with pytest.raises(OSError, match="io_uring_register"):
+        pinned.pin(0, None)

@@ -84,7 +84,15 @@ def pin(child: int, ring: int | None) -> None:
     """Pin the pages of which a child has copies, as long as we live."""
     size = mmap.PAGESIZE
     buffers = b"".join(BUFFER.pack(size * a, size * (b - a)) for a, b in copied(child))
-    linux.register_buffers(linux.io_uring() if ring is None else ring, buffers)
+    if ring is not None:
+        linux.register_buffers(ring, buffers)
+        return
+    own = linux.io_uring()
+    try:
+        linux.register_buffers(own, buffers)
+    except OSError:
+        os.close(own)
+        raise
 
 
 def copied(child: int) -> list[tuple[int, int]]:
