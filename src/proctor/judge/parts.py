@@ -58,7 +58,7 @@ class _Exam(msgspec.Struct, kw_only=True):
     """What stands behind every candidate."""
     begun: bool = False
     recipes: dict[str, Recipe] = {}
-    """How its parts are made; they depend on the task alone."""
+    """How its parts are made."""
     settled: bool = False
     """Whether the reference has shown that the way is right."""
     settling: threading.Lock = msgspec.field(default_factory=threading.Lock)
@@ -137,7 +137,7 @@ class PartsJudge:
         workshop = self._workshop(exam)
         if not exam.begun:  # else another is making the parts meanwhile
             exam.begun = True
-            workshop.parts()
+            workshop.begin()
         made = workshop.candidate(program)
         parts = workshop.parts()
         execution: Execution | None = None
@@ -196,9 +196,15 @@ class _Workshop:
         self.exam = exam
         self._signature = exam.signature
 
+    def begin(self) -> None:
+        """Make what nobody else is making by then, and wait for nobody."""
+        for recipe in self._recipes().values():
+            if not self._is_being_made(recipe):
+                self.foreign.make(self.toolchain, recipe, keep=True)
+
     def parts(self) -> dict[str, bytes]:
         """Return all but the candidate: UnfitError if the tests do not compile without one."""
-        recipes = self.exam.recipes = self.exam.recipes or self._recipes()
+        recipes = self._recipes()
         parts = {}
         # What another is making comes last: two who begin a task together share its parts.
         for name in sorted(recipes, key=lambda one: self._is_being_made(recipes[one])):
@@ -207,13 +213,16 @@ class _Workshop:
         return parts
 
     def _recipes(self) -> dict[str, Recipe]:
+        """Return how parts are made, which is known from the task alone."""
         exam, apart = self.exam, self.exam.way == "apart"
-        text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
-        recipes = {"tests.so": self._part(text or "", STARTS, exam.headers)}
-        if apart:
-            call = marshal.caller(self._signature)
-            recipes["caller.so"] = self._part(call, STARTS, gcc.prefix(call))
-        return recipes
+        if not exam.recipes:
+            text = marshal.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
+            recipes = {"tests.so": self._part(text or "", STARTS, exam.headers)}
+            if apart:
+                call = marshal.caller(self._signature)
+                recipes["caller.so"] = self._part(call, STARTS, gcc.prefix(call))
+            exam.recipes = recipes
+        return exam.recipes
 
     def _is_being_made(self, recipe: Recipe) -> bool:
         return self.foreign.is_making(self.toolchain, recipe)
