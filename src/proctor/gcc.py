@@ -4,7 +4,7 @@ A driver that only starts other programs, and a linker that reads all of the sta
 longer than many a candidate. So the driver is asked once what it would call; then its compiler
 proper, its assembler and its linker are called as it would, and a candidate becomes a shared object
 that finds the library when it is loaded. What does not load is linked again, by the driver, with
-all libraries: only if that fails, too, something is missing.
+all libraries: only if that does not load, either, something is missing.
 """
 
 import re
@@ -102,11 +102,11 @@ def parts(toolchain: Toolchain) -> Parts:
 
 
 def whole(toolchain: Toolchain) -> list[Sequence[str]]:
-    """Return the command lines that link with all libraries and miss nothing."""
+    """Return the command lines that link with all libraries; who loads it sees what is missing."""
     words = toolchain.compiler(tests=True)
     libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
     link = [
-        *(toolchain.commands["g++"], *shared(toolchain), "-shared", "-Wl,-z,defs"),
+        *(toolchain.commands["g++"], *shared(toolchain), "-shared"),
         *("-Wl,--version-script=exports.map", "-o", "part.so", "part.o", *libraries),
     ]
     return [*parts(toolchain).steps[:-1], link]
