@@ -25,23 +25,31 @@ SHARED = ("-fPIC", "-fno-semantic-interposition")
 SOURCE, HEADER = "headers.h", "prefix.h"
 """What the headers are called that a text begins with, and what it asks for: a compiler that does
 not take them compiled, with .gch behind their name, finds nothing else by that name."""
-COMPILER = "compiler"
+COMPILER = "proctor_compiler"
 """What a compiler is called that has read headers and sleeps until it is run beside part.cpp."""
-ASLEEP = {"main.cpp": b'#include "sleep.h"\n#include "part.cpp"\n', "sleep.h": b""}
-INCLUDED = b"In file included from main.cpp:2:\n"
-"""What it says of every text besides: that it is included by that."""
+ASLEEP = {
+    "proctor_main.cpp": b'#include "proctor_sleep.h"\n#include "part.cpp"\n',
+    "proctor_sleep.h": b"",
+}
+_INCLUDED = re.compile(
+    rb"In file included from proctor_main\.cpp:2:\n|,\n +from proctor_main\.cpp:2"
+)
+"""What it says of texts besides: that they are included by that."""
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]{1,100})[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
-_JOINS_LINES = re.compile(r"\\[\s\0]|\?\?/")
+_OTHER_LINES = re.compile(r"\\[\s\0]|\?\?/|\r(?!\n)")
+"""Where lines begin or end that others do not see: joined, or ended by a carriage return alone."""
 _REACHES_IN = re.compile(
     r"(?<!\busing )\bnamespace\s+\w|\btemplate\s*<\s*>|\b(?:struct|class)\s+\w+\s*::"
 )
 _MAY_REACH_IN = re.compile(
     r"(?<!\busing )\bnamespace\b(?!\s*\{)|\btemplate\b|\b(?:struct|class)\s+\w+\s*::"
-    r"|_GLIBCXX|##|%:%:|\\[\s\0]|\?\?/"
-    r"|\boperator\b(?!\s*[-+*%^&|~!=<>(\[,])|\bstd\s*::\s*__"
-    r"|\bsystem_header\b|__INCLUDE_LEVEL__|__BASE_FILE__"
+    r"|\bdefine\b[^\n]*\b(?:using|namespace|operator)\b"
+    r"|_GLIBCXX|##|%:%:|\\[\s\0]|\?\?/|\r(?!\n)"
+    r"|\boperator\b(?!\s*[-+*%^&|~!=<>(\[,])|\bstd\s*(?:/|::\s*(?:__|/))"
+    r"|\bsystem_header\b|\binclude_next\b|__INCLUDE_LEVEL__|__BASE_FILE__"
+    r"|proctor_(?:main|sleep|compiler)"
 )
 """Also what could hide it: macros, words made of others or broken into lines, any template; what
 may replace `new`, `delete` or others that templates use, since those elsewhere would not; and what
@@ -143,13 +151,18 @@ def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool = True) ->
 def asleep(toolchain: Toolchain, words: Sequence[str]) -> list[Sequence[str]]:
     """Return the command line by which a compiler reads compiled headers and goes to sleep."""
     first, *rest = parts_of(toolchain.commands["g++"], tuple(words)).compile
-    rest[rest.index("part.cpp")] = "main.cpp"
+    rest[rest.index("part.cpp")] = "proctor_main.cpp"
     return with_headers([[first, "-fplugin=./asleep.so", *rest]])
 
 
 def woken(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Have the first step done by a compiler that sleeps, which knows how it was called."""
     return [[f"./{COMPILER}"], *steps[1:]]
+
+
+def by_itself(said: bytes) -> bytes:
+    """Return what a compiler that slept says of a text, as one says that reads it alone."""
+    return _INCLUDED.sub(b"", said)
 
 
 def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
@@ -187,7 +200,7 @@ def _prefix(source: str) -> Iterator[re.Match[str]]:
     at = 0
     for _ in range(MOST_HEADERS):
         match = _PREFIX.match(source, at)
-        if match is None or _JOINS_LINES.search(match[0]):
+        if match is None or _OTHER_LINES.search(match[0]):
             break
         yield match
         at = match.end()

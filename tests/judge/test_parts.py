@@ -13,6 +13,7 @@ from proctor.program import Program, reference
 from proctor.sandbox import Limits
 from proctor.task import Task
 from proctor.task import TestProgram as InOneFile
+from proctor.toolchain import find
 from proctor.verdict import Bucket, Passed
 from proctor.verdict import TestResult as Result
 
@@ -340,3 +341,54 @@ def test_all_references_of_humaneval_x(cpp, data):
         assert judgement.verdict.bucket is Bucket.PASSED, (task.task_id, judgement.verdict)
         together += [task.task_id] if judgement.judged == "together" else []
     assert together == ["CPP/22", "CPP/137"]
+
+
+BEGIN = "#include <cstdio>\n#include <string>\n#include <vector>\n"
+RIGHT = "int f(int x) { return x; }\n"
+
+
+@pytest.fixture
+def warm(cpp):
+    """Return a task whose headers have been read, and one whose never are."""
+    tests = "int main() { assert(f(1) == 1); }"
+    task = task_of(f"{BEGIN}int f(int x) {{\n", tests)
+    for n in range(4):
+        assert landed(cpp, task, f"    return x; // warm {n}\n}}\n")[0] == "passed"
+    return task, task_of("int f(int x) {\n", tests)
+
+
+@pytest.mark.parametrize(
+    ("source", "bucket"),
+    [
+        (f"// x\r#if 0\n{BEGIN}// y\r#endif\nstd::vector<int> v;\n{RIGHT}", "compile"),
+        (f"// x\r#define vector vektor\n{BEGIN}std::vektor<int> v;\n{RIGHT}", "passed"),
+        (f'{BEGIN}#include "proctor_compiler"\n{RIGHT}', "compile"),
+        (f'{BEGIN}#pragma GCC dependency "proctor_sleep.h"\n{RIGHT}', "compile"),
+        (f'{BEGIN}#if __has_include("proctor_sleep.h")\n#error\n#endif\n{RIGHT}', "passed"),
+        (f'{BEGIN}asm(".incbin \\"proctor_compiler\\"");\n{RIGHT}', "compile"),
+        (f"{BEGIN}#pragma GCC optimize 3\n{RIGHT}", "passed"),
+        (
+            f"{BEGIN}std::vector<int> v(3); std::string s = std::to_string(1) + s;\n{RIGHT}",
+            "passed",
+        ),
+        (f"{BEGIN}std::map<int, int> m;\n{RIGHT}", "compile"),
+        (f"{BEGIN}int helper(std::string);\nint f(int x) {{ return helper({{}}); }}\n", "compile"),
+        (f"{BEGIN}const char *now = __TIME__;\n{RIGHT}", "passed"),
+    ],
+)
+def test_whether_headers_were_read_before_makes_no_difference(cpp, warm, source, bucket):
+    read, unread = warm
+    assert landed(cpp, read, source, whole=True) == (bucket, "apart")
+    assert landed(cpp, unread, source, whole=True) == (bucket, "apart")
+
+
+def test_a_library_is_found_by_those_that_have_read_them_too(cpp, warm):
+    """What they do not instantiate themselves is in the host, not in any library."""
+    if not any("crypto" in word for word in find("cpp").compiler(tests=True)):
+        pytest.skip("there is no libcrypto with headers here")
+    source = (
+        f'{BEGIN}extern "C" unsigned char *MD5(const void *, unsigned long, unsigned char *);\n'
+        "int f(int x) {\n    unsigned char sum[16];\n    MD5(&x, sizeof x, sum);\n"
+        "    std::vector<int> v;\n    v.push_back(x + sum[0]);\n    return v[0] - sum[0];\n}\n"
+    )
+    assert landed(cpp, warm[0], source, whole=True) == ("passed", "apart")

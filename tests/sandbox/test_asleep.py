@@ -3,6 +3,7 @@
 import itertools
 import os
 import platform
+import struct
 
 import pytest
 
@@ -11,7 +12,10 @@ from proctor.build import Built, Recipe, Refused, unpack
 from proctor.errors import SandboxError
 from proctor.sandbox import Exited, headers
 from proctor.sandbox.headers import Headers, Wanted, is_asleep
+from proctor.sandbox.sealed import sealed
 
+PIECES = range(240, 64_240, 64)
+"""Where in a program the parts are told that it is put together from."""
 NUMBERS = itertools.count()
 NAMES = ("cstdio", "string", "vector")
 TEXTS = {
@@ -31,7 +35,8 @@ REFUSED = {
     "lacking": "std::map<int, int> m;",
     "wrong": "int f() {\n    return nothing;\n}\nint g() { return std::vector<int>(); }",
     "unfinished": "int f() {",
-    "not there": '#include "sleep.h"\n',
+    "not there": '#include "proctor_compiler"\n',
+    "in another": '#line 7 "other"\nint f() { return nothing; }',
     "ended": "#error that is enough\n",
 }
 
@@ -72,7 +77,9 @@ def compiled(foreign, source, file):
     recipe = Recipe(files={"part.cpp": text(source).encode()}, steps=[first], products=("part.s",))
     done = foreign._compile(toolchain, recipe, file)
     made = unpack(done.stdout)["part.s"] if done.stdout else b""
-    lines = made.replace(b"_I_main.cpp", b"_I_part.cpp").splitlines()  # a name that nobody sees
+    lines = made.replace(
+        b"_I_proctor_main.cpp", b"_I_part.cpp"
+    ).splitlines()  # a name that nobody sees
     return done, [line for line in lines if not line.startswith(b"\t.file")]
 
 
@@ -88,7 +95,17 @@ def test_the_code_is_the_same_to_the_last_instruction(foreign, compilers, source
 def test_what_is_refused_is_refused_with_the_same_words(foreign, compilers, source):
     (read, _), (woken, _) = (compiled(foreign, source, file) for file in compilers)
     assert read.ending == woken.ending == Exited(1)
-    assert woken.stderr.replace(gcc.INCLUDED, b"") == read.stderr
+    assert gcc.by_itself(woken.stderr) == read.stderr
+
+
+def test_it_does_not_wake_among_other_files_than_it_fell_asleep(foreign, compilers):
+    """A library that was installed anew is not the one whose addresses it knows."""
+    image = bytearray(os.pread(compilers[1], os.fstat(compilers[1]).st_size, 0))
+    changed = next(at for at in PIECES if struct.unpack_from("8Q", image, at)[5])
+    struct.pack_into("Q", image, changed + 6 * 8, 1)  # when the file was written last
+    file = sealed(image)
+    assert compiled(foreign, "", file)[0].ending == Exited(99)
+    os.close(file)
 
 
 def test_to_wake_takes_less_than_to_read(foreign, compilers):
@@ -141,12 +158,29 @@ def test_what_is_said_of_a_text_does_not_name_what_includes_it(making):
     assert isinstance(outcome, Refused)
     assert tries == [True]
     assert outcome.execution.stderr.startswith(b"part.cpp: In function")
-    assert b"main.cpp" not in outcome.execution.stderr
+    assert b"proctor_main" not in outcome.execution.stderr
+
+
+def test_nor_if_it_is_included_by_a_text_itself(making):
+    source = '#ifndef DEEP\n#define DEEP\n#include "part.cpp"\n#else\nint f() { return nothing; }\n#endif'
+    outcome, _ = making(source)
+    assert outcome.execution.stderr.startswith(b"In file included from part.cpp:6:\n")
+
+
+@pytest.mark.parametrize("name", [gcc.COMPILER, f"{gcc.HEADER}.gch"])
+def test_the_assembler_does_not_find_what_the_compiler_was(making, name):
+    outcome, tries = making(f'asm(".section .data\\n.incbin \\"{name}\\"\\n.text");')
+    assert isinstance(outcome, Refused)
+    assert tries == [True]
+    assert b"file not found" in outcome.execution.stderr
 
 
 @pytest.mark.parametrize(
     "source",
-    [f"int f() {{ return {'(' * 9000}1{')' * 9000}; }}", '# 1 "sleep.h" 1\nint f() { return 1; }'],
+    [
+        f"int f() {{ return {'(' * 9000}1{')' * 9000}; }}",
+        '# 1 "proctor_sleep.h" 1\nint f() { return 1; }',
+    ],
     ids=["deep", "asked to sleep"],
 )
 def test_one_that_was_woken_takes_what_others_take(making, source):

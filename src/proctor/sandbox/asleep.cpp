@@ -1,9 +1,9 @@
 // Puts a compiler to sleep that has read its headers, to be woken for every text.
 //
 // To start a compiler and have it read compiled headers takes longer than to compile most texts. So
-// one that has done both writes itself down as a program, "compiler": that puts all which was in
-// memory back to where it was, and goes on from there. A plugin; it sleeps where a text includes
-// "sleep.h". Uses no headers, of GCC or others, which hosts may lack: where names are not what they
+// one that has done both writes itself down as a program, "proctor_compiler": that puts all which was
+// in memory back to where it was, and goes on from there. A plugin; it sleeps where a text includes
+// "proctor_sleep.h". Uses no headers, of GCC or others, which hosts may lack: where names are not what they
 // are here it does not load, and where the rest is not, who wakes does not compile what is tried.
 
 #ifndef __x86_64__
@@ -48,15 +48,21 @@ enum { READ = 1, WRITE = 2, EXECUTE = 4 };
 enum { PRIVATE = 2, FIXED = 16, ANONYMOUS = 32, NORESERVE = 0x4000 };
 enum { READING = 0, WRITING = 01101 };
 enum { FROM_START, FROM_HERE };
-static const int FAILED = 99;
 static const word PAGE = 4096;
 static const word NEAR = 8 * PAGE;
-static const word ROOM = 256 << 20;  // for the stack of who was asleep
+static const word ROOM = 4ul << 30;    // for the stack of who was asleep: more than it may have
+static const word LEAST = 64ul << 20;  // as much as is usual
+
+// What is not the same in a file that is no more what it was.
+struct Stamp {
+    word size, seconds, nanoseconds;
+};
 
 // A part of memory, and what it is of: a file with a path, this file if there is none, or no file.
 struct Piece {
     word address, size, rights, offset;
     const char *path;
+    Stamp stamp;
 };
 
 struct Load {
@@ -73,7 +79,7 @@ struct Head {
     unsigned flags;
     unsigned short size, load_size, loads_count, section_size, sections, names;
     Load loads[2];
-    char self[16];
+    char self[16], name[24];
     word thread;
     void **context;
     word count;
@@ -110,11 +116,19 @@ static inline __attribute__((always_inline)) long ask(long number, word a = 0, w
     return number;
 }
 
-enum { OPEN = 2, CLOSE = 3, MMAP = 9, BRK = 12, EXIT = 60, ARCH_PRCTL = 158, SET_FS = 0x1002 };
+enum { OPEN = 2, CLOSE = 3, FSTAT = 5, MMAP = 9, BRK = 12, EXIT = 60, UNLINK = 87, ARCH_PRCTL = 158 };
+enum { SET_FS = 0x1002, FAILED = 99 };
+
+static inline __attribute__((always_inline)) Stamp stamp_of(long file) {
+    word told[18];
+    ask(FSTAT, file, (word)told);
+    return {told[6], told[11], told[12]};
+}
 
 extern "C" __attribute__((section("waking"), used, visibility("hidden"))) void wake(const Head *head) {
     const char *path = nullptr;
     long self = ask(OPEN, (word)head->self, READING), other = -1;
+    ask(UNLINK, (word)head->name);  // no text finds it
     for (const Piece *piece = head->pieces; piece < head->pieces + head->count; piece++) {
         long file = self, how = PRIVATE | FIXED;
         if (piece->path == head->paths) {
@@ -123,6 +137,10 @@ extern "C" __attribute__((section("waking"), used, visibility("hidden"))) void w
             if (piece->path != path) {
                 if (path) ask(CLOSE, other);
                 path = piece->path, other = ask(OPEN, (word)path, READING);
+                Stamp now = stamp_of(other), then = piece->stamp;
+                if (now.size != then.size || now.seconds != then.seconds ||
+                    now.nanoseconds != then.nanoseconds)
+                    ask(EXIT, FAILED);
             }
             file = other;
         }
@@ -140,6 +158,7 @@ extern "C" __attribute__((section("waking"), used, visibility("hidden"))) void w
 extern "C" char __start_waking[], __stop_waking[], first[];
 __asm__(".hidden __start_waking\n.hidden __stop_waking\n");
 
+static const char NAME[] = "proctor_compiler";
 static Head head;
 static void *context[5];
 static int output;
@@ -152,9 +171,9 @@ static void give_up(const char *why) {
     _exit(FAILED);
 }
 
-static void add(word from, word to, word rights, const char *path, word offset) {
+static void add(word from, word to, word rights, const char *path, word offset, Stamp stamp = {}) {
     if (head.count == sizeof head.pieces / sizeof *head.pieces) give_up("too many pieces\n");
-    head.pieces[head.count++] = {from, to - from, rights, offset, path};
+    head.pieces[head.count++] = {from, to - from, rights, offset, path, stamp};
 }
 
 static void write_all(const void *from, word size) {
@@ -193,16 +212,14 @@ static const char *known(const char *path) {
     return mine;
 }
 
-static bool as_in_file(const char *path, word from, word to, word offset) {
+static bool as_in_file(int opened, word from, word to, word offset) {
     static char there[1 << 16];
-    int opened = open(path, READING);
-    bool same = opened >= 0;
+    bool same = true;
     for (long size = 0; same && from < to; from += size, offset += size) {
         size = pread(opened, there, to - from < sizeof there ? to - from : sizeof there, offset);
         same = size > 0 && memcmp(there, (void *)from, size) == 0;
         if (size % PAGE) size += PAGE - size % PAGE;  // a file may end within a page
     }
-    if (opened >= 0) close(opened);
     return same;
 }
 
@@ -211,24 +228,35 @@ static bool stays(const char *path, const char *folder) {
     return path && !strstr(path, " (deleted)") && strncmp(path, folder, strlen(folder));
 }
 
+// Adds what is in memory as it is in a file that stays: what is run, and what was not changed.
+static bool is_of_file(const char *path, word from, word to, word rights, word offset) {
+    int opened = rights & WRITE ? -1 : open(path, READING);
+    if (opened < 0) return false;
+    bool same = rights & EXECUTE || as_in_file(opened, from, to, offset);
+    if (same) add(from, to, rights, known(path), offset, stamp_of(opened));
+    close(opened);
+    return same;
+}
+
 // A line: 7f3c5a000000-7f3c5a021000 rw-p 00000000 00:00 0   /path
 static void look_at(const char *line, const char *folder) {
+    static word before;  // where the last mapping ended
     char *at;
     word from = strtoul(line, &at, 16), to = strtoul(at + 1, &at, 16);
     const char *letters = at + 1, *path = strchr(line, '/');
     word offset = strtoul(letters + 5, &at, 16), rights = 0;
     for (int i = 0; i < 3; i++) rights |= letters[i] == "rwx"[i] ? 1 << i : 0;
-    if (!(rights & READ) || strstr(line, "[v")) return;  // or the kernel's own: [vdso], [vvar]
     if (strstr(line, "[stack]")) {
         word page = (word)__builtin_frame_address(0) / PAGE * PAGE - PAGE;
-        add(to - ROOM, page, rights, head.paths, 0);
+        word room = to - before - NEAR < ROOM ? to - before - NEAR : ROOM;
+        if (room < LEAST) give_up("there is no room for its stack\n");
+        add(to - room, page, rights, head.paths, 0);
         keep(page, to, rights);
-    } else if (stays(path, folder) && !(rights & WRITE) &&
-               (rights & EXECUTE || as_in_file(path, from, to, offset))) {
-        add(from, to, rights, known(path), offset);
-    } else {
-        keep(from, to, rights);
+    } else if (rights & READ && !strstr(line, "[v")) {  // or the kernel's own: [vdso], [vvar]
+        bool files = stays(path, folder) && is_of_file(path, from, to, rights, offset);
+        if (!files) keep(from, to, rights);
     }
+    before = to;
 }
 
 static void look_around() {
@@ -256,6 +284,7 @@ static void write_head() {
     head.loads[0] = {1, 4 | 1, 0, BASE, BASE, sizeof head, sizeof head, PAGE};
     head.loads[1] = {1, 4 | 2, 0, stack, stack, 0, STACK_BYTES, PAGE};
     strcpy(head.self, "/proc/self/exe");
+    strcpy(head.name, NAME);
     __asm__("mov %%fs:0, %0" : "=r"(head.thread));
     head.context = context;
     for (Piece *piece = head.pieces; piece < head.pieces + head.count; piece++)
@@ -266,7 +295,7 @@ static void write_head() {
 }
 
 static void fall_asleep(void *name, void *) {
-    if (awake || strcmp((const char *)name, "sleep.h")) return;
+    if (awake || strcmp((const char *)name, "proctor_sleep.h")) return;
     if (initialize_rtl) initialize_rtl();
     output = fileno(asm_out_file);
     if (lseek(output, 0, FROM_HERE) != 0) give_up("it has written something already\n");
@@ -279,7 +308,7 @@ static void fall_asleep(void *name, void *) {
         return;
     }
     if (__stop_waking - __start_waking > (long)sizeof head.code) give_up("too much code\n");
-    file = open("compiler", WRITING, 0755);
+    file = open(NAME, WRITING, 0755);
     end = (sizeof head + PAGE - 1) / PAGE * PAGE;
     lseek(file, end, FROM_START);
     look_around();

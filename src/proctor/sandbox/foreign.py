@@ -199,10 +199,8 @@ class Foreign:
     def _unless_woken(self, toolchain: Toolchain, recipe: Recipe, done: Execution) -> Execution:
         """Follow a recipe once more if a compiler that was woken did neither of what it may."""
         if done.ending in (Exited(0), Exited(1)) or isinstance(done.ending, TimedOut | OutOfMemory):
-            said = done.stderr.replace(gcc.INCLUDED, b"")
-            return msgspec.structs.replace(done, stderr=said)
-        left = COMPILING.wall_seconds - done.usage.wall_seconds
-        return self._compile(toolchain, recipe, None, COMPILING.with_seconds(max(left, 0.1)))
+            return msgspec.structs.replace(done, stderr=gcc.by_itself(done.stderr))
+        return self._compile(toolchain, recipe, None)
 
     def is_making(self, toolchain: Toolchain, recipe: Recipe) -> bool:
         """Say whether somebody follows a recipe at this moment."""
@@ -216,16 +214,10 @@ class Foreign:
         """Keep in mind that something is so."""
         self._cache.put(fact, b"")
 
-    def _compile(
-        self,
-        toolchain: Toolchain,
-        recipe: Recipe,
-        headers: int | None,
-        limits: Limits = COMPILING,
-    ) -> Execution:
+    def _compile(self, toolchain: Toolchain, recipe: Recipe, headers: int | None) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
         nothing = Program(source="", language=toolchain.language.name)
-        how = becoming(toolchain, nothing, (), limits)
+        how = becoming(toolchain, nothing, (), COMPILING)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
         beside = show(how, headers)
@@ -234,7 +226,7 @@ class Foreign:
         try:
             code = pack(recipe.files)
             return end_of(
-                box.start("build", limits, program=nothing, code=code, how=how, beside=beside)
+                box.start("build", COMPILING, program=nothing, code=code, how=how, beside=beside)
             )
         finally:
             pool.give_back(box)

@@ -33,8 +33,9 @@ from proctor.sandbox import MIB, Execution, Exited, Limits
 from proctor.sandbox.sealed import sealed
 from proctor.toolchain import Toolchain
 
-WORTH_IT = 3
-"""So often headers have to be asked for: compiling them takes longer than a text with them."""
+WORTH_IT = 2
+"""So often headers have to be asked for: compiling them takes as long as a few texts without them.
+A task's tests and its first sample have asked by then."""
 WORTH_IT_FOR_PROGRAMS = 6
 """Of programs nobody knows whether more will come; of the samples of a task many do."""
 KEPT_BYTES = 512 * MIB

@@ -35,8 +35,8 @@ def run_foreign(
         if how["border"]:
             os.set_inheritable(BORDER, True)
             _copy(BORDER + 1, how["beside"])
-        elif how["beside"]:
-            os.set_inheritable(BORDER, True)
+        elif how["beside"]:  # a program that is run has no need of its own file
+            os.set_inheritable(BORDER, how["steps"][0][0] != f"./{how['beside']}")
             os.symlink(f"/proc/self/fd/{BORDER}", how["beside"])
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
             signal.signal(ignored, signal.SIG_DFL)
@@ -60,6 +60,8 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
     code = 0
     for argv in how["steps"]:
         code = code or _step(argv, how["environment"])
+        if how["beside"] and argv is how["steps"][0]:
+            _hide(how["beside"])
     if code < 0:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
@@ -71,6 +73,13 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
             _send(path, sizes[name])
         os.write(stages, b"C")
     os._exit(code)
+
+
+def _hide(beside: str) -> None:
+    """Have no step find what only the first one is given."""
+    os.close(BORDER)
+    if os.path.islink(beside):  # else it has hidden itself
+        os.unlink(beside)
 
 
 def _step(argv: list[str], environment: dict[str, str]) -> int:
