@@ -94,6 +94,7 @@ def parts_of(command: str, words: tuple[str, ...]) -> Parts:
     begin, end = (_said(command, f"-print-file-name=crt{one}S.o") for one in ("begin", "end"))
     link = [
         *(_tool(command, "ld"), "-shared", "--eh-frame-hdr", "--hash-style=gnu"),
+        *("-z", "noseparate-code"),  # half as large, and mapped in fewer pieces
         *("--version-script=exports.map", "-o", "part.so", begin, "part.o", end),
     ]
     return Parts(compile=found["cc1plus"], assemble=found["as"], link=link)
