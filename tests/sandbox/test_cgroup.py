@@ -36,7 +36,7 @@ from proctor.verdict import Bucket
 
 LIMITS = Limits(cpu_seconds=20, wall_seconds=20, memory_bytes=96 * MIB, scratch_bytes=MIB)
 FINE = "print('fine')\n"
-VICTIMS = 20
+VICTIMS = 60
 """How often the kernel chooses one of a box's processes before it must have been the keeper."""
 
 

@@ -15,7 +15,7 @@ from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.languages import TABLE
 from proctor.program import Program
-from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, foreign, sessions
+from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, becoming, sessions
 from proctor.sandbox.choose import open_sandbox
 from proctor.task import StdinCases, Task
 from proctor.toolchain import Toolchain
@@ -33,13 +33,13 @@ def run(sandbox, language, source, stdin=b"", **limits):
 def test_who_is_ended_before_he_begins_was_compiled_all_the_same(kernel, monkeypatch):
     """Its compiler is not to blame, however little time is left for the run."""
     assert run(kernel, "bash", "echo 1").compiled, "bash has been tried by now"
-    done = foreign._done
+    end_of = becoming.end_of
 
     def ended_early(guest):
-        found = done(guest)
+        found = end_of(guest)
         return msgspec.structs.replace(found, compiled=False, ending=TimedOut("wall"))
 
-    monkeypatch.setattr(foreign, "_done", ended_early)
+    monkeypatch.setattr(becoming, "end_of", ended_early)
     assert run(kernel, "bash", "echo 1").compiled
 
 
