@@ -31,6 +31,9 @@ ASLEEP = {
     "proctor_main.cpp": b'#include "proctor_sleep.h"\n#include "part.cpp"\n',
     "proctor_sleep.h": b"",
 }
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+WOKEN = "/proc/self/fd/3"
+"""Where who sleeps lies when it is run; its first argument says which of them."""
 _INCLUDED = re.compile(
     rb"In file included from proctor_main\.cpp:2:\n|,\n +from proctor_main\.cpp:2"
 )
@@ -95,7 +98,7 @@ def parts_of(command: str, words: tuple[str, ...]) -> Parts:
     link = [
         *(_tool(command, "ld"), "-shared", "--eh-frame-hdr", "--hash-style=gnu"),
         *("-z", "noseparate-code"),  # half as large, and mapped in fewer pieces
-        *("--version-script=exports.map", "-o", "part.so", begin, "part.o", end),
+        *("-o", "part.so", begin, "part.o", end, "exports.map"),
     ]
     return Parts(compile=found["cc1plus"], assemble=found["as"], link=link)
 
@@ -116,7 +119,7 @@ def whole(toolchain: Toolchain) -> list[Sequence[str]]:
     libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
     link = [
         *(toolchain.commands["g++"], *shared(toolchain), "-shared"),
-        *("-Wl,--version-script=exports.map", "-o", "part.so", "part.o", *libraries),
+        *("-o", "part.so", "part.o", "exports.map", *libraries),
     ]
     return [*parts(toolchain).steps[:-1], link]
 
@@ -135,7 +138,7 @@ def program(toolchain: Toolchain) -> list[list[str]]:
 
 def plugin(toolchain: Toolchain, name: str) -> list[list[str]]:
     """Return the command line that makes a plugin of the compiler's of its source."""
-    plain = ("-O1", "-fno-stack-protector", "-fPIC", "-shared", "-nostdlib")
+    plain = ("-O1", "-fno-stack-protector", "-fno-exceptions", "-fPIC", "-shared", "-nostdlib")
     return [[toolchain.commands["g++"], *plain, "-o", f"{name}.so", f"{name}.cpp"]]
 
 
@@ -150,15 +153,20 @@ def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool = True) ->
 
 
 def asleep(toolchain: Toolchain, words: Sequence[str]) -> list[Sequence[str]]:
-    """Return the command line by which a compiler reads compiled headers and goes to sleep."""
-    first, *rest = parts_of(toolchain.commands["g++"], tuple(words)).compile
+    """Return the command lines by which a compiler that has read headers and others go to sleep."""
+    (first, *rest), *others = parts_of(toolchain.commands["g++"], tuple(words)).steps
     rest[rest.index("part.cpp")] = "proctor_main.cpp"
-    return with_headers([[first, "-fplugin=./asleep.so", *rest]])
+    compiler = [first, "-fplugin=./asleep.so", *rest]
+    preloading = (LOADER, "--preload", "./asleep.so")
+    return [*with_headers([compiler]), *([*preloading, *argv] for argv in others)]
 
 
 def woken(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Have the first step done by a compiler that sleeps, which knows how it was called."""
-    return [[f"./{COMPILER}"], *steps[1:]]
+    """Have steps done by those that sleep, which know how they were called; the driver does not."""
+    return [
+        argv if "g++" in Path(argv[0]).name else [WOKEN, str(number)]
+        for number, argv in enumerate(steps)
+    ]
 
 
 def by_itself(said: bytes) -> bytes:

@@ -1,10 +1,14 @@
-// Puts a compiler to sleep that has read its headers, to be woken for every text.
+// Puts a compiler to sleep that has read its headers, and its assembler and linker that have begun.
 //
-// To start a compiler and have it read compiled headers takes longer than to compile most texts. So
-// one that has done both writes itself down as a program, "proctor_compiler": that puts all which was
-// in memory back to where it was, and goes on from there. A plugin; it sleeps where a text includes
-// "proctor_sleep.h". Uses no headers, of GCC or others, which hosts may lack: where names are not what they
-// are here it does not load, and where the rest is not, who wakes does not compile what is tried.
+// To start a compiler and have it read compiled headers takes longer than to compile most texts; the
+// other two also take as long to begin as for what they do. So each of them, when it has come to the
+// point where it would read the text, writes itself down: all three as one program. Run with the
+// number of one of them, that puts all which it had in memory back to where it was, and goes on.
+//
+// In a compiler it is a plugin, and sleeps where a text includes "proctor_sleep.h"; in the others it
+// is loaded before all libraries, and sleeps where they open their text. Uses no headers, of GCC or
+// others, which hosts may lack: where names are not what they are here it does not load, and where
+// the rest is not, who wakes does not compile what is tried.
 
 #ifndef __x86_64__
 #error "how to wake is known for x86_64 alone"
@@ -18,8 +22,9 @@ typedef void (*plugin_callback)(void *, void *);
 
 extern "C" {
 int plugin_is_GPL_compatible;
-void register_callback(const char *, int, plugin_callback, void *);
-int get_named_event_id(const char *, int);
+void register_callback(const char *, int, plugin_callback, void *) __attribute__((weak));
+int get_named_event_id(const char *, int) __attribute__((weak));
+void *dlsym(void *, const char *);
 int open(const char *, int, ...);
 long read(int, void *, word);
 long pread(int, void *, word, long);
@@ -27,7 +32,8 @@ long write(int, const void *, word);
 long lseek(int, long, int);
 int close(int);
 int dup2(int, int);
-int fileno(FILE *);
+int fcntl(int, int, ...);
+long readlink(const char *, char *, word);
 char *getcwd(char *, word);
 int strcmp(const char *, const char *);
 int strncmp(const char *, const char *, word);
@@ -41,13 +47,13 @@ int memcmp(const void *, const void *, word);
 void _exit(int) __attribute__((noreturn));
 extern void *__curbrk __attribute__((weak));  // how far the C library has asked for memory
 }
-extern FILE *asm_out_file;
 void initialize_rtl() __attribute__((weak));  // what else would be done for the first function
 
 enum { READ = 1, WRITE = 2, EXECUTE = 4 };
 enum { PRIVATE = 2, FIXED = 16, ANONYMOUS = 32, NORESERVE = 0x4000 };
-enum { READING = 0, WRITING = 01101 };
-enum { FROM_START, FROM_HERE };
+enum { READING = 0, BOTH = 2, ACCESS = 3, CREATE = 0100, EMPTY = 01000, GET_FLAGS = 3 };
+enum { FROM_START, FROM_HERE, FROM_END };
+enum { COMPILER, ASSEMBLER, LINKER, PROGRAMS };
 static const word PAGE = 4096;
 static const word NEAR = 8 * PAGE;
 static const word ROOM = 4ul << 30;    // for the stack of who was asleep: more than it may have
@@ -70,7 +76,16 @@ struct Load {
     word offset, address, physical, in_file, in_memory, alignment;
 };
 
-// How the program begins: as all do, and with what it is put together from.
+// What one of them is put together from.
+struct Sleeper {
+    word thread;
+    void **context;
+    word count;
+    Piece pieces[1000];
+    char paths[1 << 14];
+};
+
+// How the program begins, as all do.
 struct Head {
     unsigned char ident[16];
     unsigned short type, machine;
@@ -79,18 +94,14 @@ struct Head {
     unsigned flags;
     unsigned short size, load_size, loads_count, section_size, sections, names;
     Load loads[2];
-    char self[16], name[24];
-    word thread;
-    void **context;
-    word count;
-    Piece pieces[1000];
-    char paths[1 << 14];
+    char self[16];
     char code[1 << 12];
+    Sleeper sleepers[PROGRAMS];
 };
 
 // Where the program is when it begins: above what programs are given by brk and below all the rest.
 #define BASE 0x600000000000
-#define STACK_END 0x600000040000
+#define STACK_END 0x600000080000
 #define STACK_BYTES 0x10000
 #define TEXT(number) #number
 #define NUMBER(name) TEXT(name)
@@ -101,6 +112,7 @@ static_assert(sizeof(Head) < STACK_END - STACK_BYTES - BASE, "the stack lies beh
 __asm__(".section waking, \"ax\", @progbits\n"
         ".hidden first\n"
         "first:\n"
+        "mov 16(%rsp), %rsi\n"
         "movabs $" NUMBER(STACK_END) ", %rsp\n"
         "movabs $" NUMBER(BASE) ", %rdi\n"
         "call wake\n"
@@ -116,7 +128,7 @@ static inline __attribute__((always_inline)) long ask(long number, word a = 0, w
     return number;
 }
 
-enum { OPEN = 2, CLOSE = 3, FSTAT = 5, MMAP = 9, BRK = 12, EXIT = 60, UNLINK = 87, ARCH_PRCTL = 158 };
+enum { OPEN = 2, CLOSE = 3, FSTAT = 5, MMAP = 9, BRK = 12, EXIT = 60, ARCH_PRCTL = 158 };
 enum { SET_FS = 0x1002, FAILED = 99 };
 
 static inline __attribute__((always_inline)) Stamp stamp_of(long file) {
@@ -125,13 +137,15 @@ static inline __attribute__((always_inline)) Stamp stamp_of(long file) {
     return {told[6], told[11], told[12]};
 }
 
-extern "C" __attribute__((section("waking"), used, visibility("hidden"))) void wake(const Head *head) {
+// The first argument says which one.
+extern "C" __attribute__((section("waking"), used, visibility("hidden"))) void wake(
+    const Head *head, const char *argument) {
+    const Sleeper *one = &head->sleepers[(*argument - '0') % PROGRAMS];
     const char *path = nullptr;
     long self = ask(OPEN, (word)head->self, READING), other = -1;
-    ask(UNLINK, (word)head->name);  // no text finds it
-    for (const Piece *piece = head->pieces; piece < head->pieces + head->count; piece++) {
+    for (const Piece *piece = one->pieces; piece < one->pieces + one->count; piece++) {
         long file = self, how = PRIVATE | FIXED;
-        if (piece->path == head->paths) {
+        if (piece->path == one->paths) {
             file = -1, how |= ANONYMOUS | NORESERVE;
         } else if (piece->path) {
             if (piece->path != path) {
@@ -149,22 +163,22 @@ extern "C" __attribute__((section("waking"), used, visibility("hidden"))) void w
     }
     if (path) ask(CLOSE, other);
     ask(CLOSE, self);
-    ask(ARCH_PRCTL, SET_FS, head->thread);
-    __builtin_longjmp(head->context, 1);
+    if (!one->count) ask(EXIT, FAILED);
+    ask(ARCH_PRCTL, SET_FS, one->thread);
+    __builtin_longjmp(one->context, 1);
 }
 
-// ---- Falling asleep.
+// ---- Writing down.
 
 extern "C" char __start_waking[], __stop_waking[], first[];
 __asm__(".hidden __start_waking\n.hidden __stop_waking\n");
 
-static const char NAME[] = "proctor_compiler";
 static Head head;
+static Sleeper sleeper;
 static void *context[5];
-static int output;
 static bool awake;
 static int file;
-static word end, paths_end = 1;  // of what was written, and of the paths in the head
+static word end, paths_end = 1;  // of what was written, and of the paths
 
 static void give_up(const char *why) {
     write(2, why, strlen(why));
@@ -172,8 +186,8 @@ static void give_up(const char *why) {
 }
 
 static void add(word from, word to, word rights, const char *path, word offset, Stamp stamp = {}) {
-    if (head.count == sizeof head.pieces / sizeof *head.pieces) give_up("too many pieces\n");
-    head.pieces[head.count++] = {from, to - from, rights, offset, path, stamp};
+    if (sleeper.count == sizeof sleeper.pieces / sizeof *sleeper.pieces) give_up("too many pieces\n");
+    sleeper.pieces[sleeper.count++] = {from, to - from, rights, offset, path, stamp};
 }
 
 static void write_all(const void *from, word size) {
@@ -189,7 +203,7 @@ static bool empty(word page) {
 
 // Writes a part of memory down, but for pages without anything, unless they are few among others.
 static void keep(word from, word to, word rights) {
-    add(from, to, rights, head.paths, 0);
+    add(from, to, rights, sleeper.paths, 0);
     while (from < to) {
         word behind = from;
         for (word page = from; page < to && page < behind + NEAR; page += PAGE)
@@ -204,10 +218,10 @@ static void keep(word from, word to, word rights) {
 }
 
 static const char *known(const char *path) {
-    for (word at = 1; at < paths_end; at += strlen(head.paths + at) + 1)
-        if (!strcmp(head.paths + at, path)) return head.paths + at;
-    if (paths_end + strlen(path) + 1 > sizeof head.paths) give_up("too many files\n");
-    char *mine = strcpy(head.paths + paths_end, path);
+    for (word at = 1; at < paths_end; at += strlen(sleeper.paths + at) + 1)
+        if (!strcmp(sleeper.paths + at, path)) return sleeper.paths + at;
+    if (paths_end + strlen(path) + 1 > sizeof sleeper.paths) give_up("too many files\n");
+    char *mine = strcpy(sleeper.paths + paths_end, path);
     paths_end += strlen(path) + 1;
     return mine;
 }
@@ -250,7 +264,7 @@ static void look_at(const char *line, const char *folder) {
         word page = (word)__builtin_frame_address(0) / PAGE * PAGE - PAGE;
         word room = to - before - NEAR < ROOM ? to - before - NEAR : ROOM;
         if (room < LEAST) give_up("there is no room for its stack\n");
-        add(to - room, page, rights, head.paths, 0);
+        add(to - room, page, rights, sleeper.paths, 0);
         keep(page, to, rights);
     } else if (rights & READ && !strstr(line, "[v")) {  // or the kernel's own: [vdso], [vvar]
         bool files = stays(path, folder) && is_of_file(path, from, to, rights, offset);
@@ -284,41 +298,95 @@ static void write_head() {
     head.loads[0] = {1, 4 | 1, 0, BASE, BASE, sizeof head, sizeof head, PAGE};
     head.loads[1] = {1, 4 | 2, 0, stack, stack, 0, STACK_BYTES, PAGE};
     strcpy(head.self, "/proc/self/exe");
-    strcpy(head.name, NAME);
-    __asm__("mov %%fs:0, %0" : "=r"(head.thread));
-    head.context = context;
-    for (Piece *piece = head.pieces; piece < head.pieces + head.count; piece++)
-        if (piece->path) piece->path += BASE - (word)&head;
+    if (__stop_waking - __start_waking > (long)sizeof head.code) give_up("too much code\n");
     memcpy(head.code, __start_waking, __stop_waking - __start_waking);
     lseek(file, 0, FROM_START);
-    write_all(&head, sizeof head);
+    write_all(&head, __builtin_offsetof(Head, sleepers));
 }
 
-static void fall_asleep(void *name, void *) {
-    if (awake || strcmp((const char *)name, "proctor_sleep.h")) return;
-    if (initialize_rtl) initialize_rtl();
-    output = fileno(asm_out_file);
-    if (lseek(output, 0, FROM_HERE) != 0) give_up("it has written something already\n");
+static void write_sleeper(int which) {
+    word at = __builtin_offsetof(Head, sleepers) + which * sizeof sleeper;
+    __asm__("mov %%fs:0, %0" : "=r"(sleeper.thread));
+    sleeper.context = context;
+    for (Piece *piece = sleeper.pieces; piece < sleeper.pieces + sleeper.count; piece++)
+        if (piece->path) piece->path += BASE + at - (word)&sleeper;
+    lseek(file, at, FROM_START);
+    write_all(&sleeper, sizeof sleeper);
+}
+
+// ---- Falling asleep.
+
+// What it has opened: what it writes is empty yet, what it reads is where it stays.
+struct Opened {
+    int flags;
+    long position;
+    char path[256];
+};
+static Opened opened[64];
+
+static void note_opened() {
+    for (int at = 3; at < 64; at++) {
+        char name[] = "/proc/self/fd/00", *digits = name + 14;
+        if (at > 9) *digits++ = '0' + at / 10;
+        digits[0] = '0' + at % 10, digits[1] = 0;
+        Opened *one = &opened[at];
+        one->position = lseek(at, 0, FROM_HERE), one->flags = fcntl(at, GET_FLAGS);
+        long size = one->position < 0 ? 0 : readlink(name, one->path, sizeof one->path);
+        if (size == sizeof one->path) give_up("a file has a long name\n");
+        if (size > 0 && one->flags & ACCESS && lseek(at, 0, FROM_END)) give_up("it has written\n");
+    }
+}
+
+static void open_again() {
+    for (int at = 3; at < 64; at++) {
+        Opened *one = &opened[at];
+        if (!one->path[0]) continue;
+        int fresh = one->flags & ACCESS ? CREATE | EMPTY : 0;
+        int again = open(one->path, (one->flags & ACCESS) | fresh, 0644);
+        if (again < 0 || lseek(again, one->position, FROM_START) < 0) _exit(FAILED);
+        if (again != at) dup2(again, at), close(again);
+    }
+}
+
+static void fall_asleep(int which) {
+    note_opened();
     if (__builtin_setjmp(context)) {
-        int again = open("part.s", WRITING, 0644);
-        if (again < 0) _exit(FAILED);
-        if (again != output) dup2(again, output), close(again);
         if (&__curbrk) __curbrk = (void *)ask(BRK);  // is where the kernel says now
         awake = true;
+        open_again();
         return;
     }
-    if (__stop_waking - __start_waking > (long)sizeof head.code) give_up("too much code\n");
-    file = open(NAME, WRITING, 0755);
-    end = (sizeof head + PAGE - 1) / PAGE * PAGE;
+    file = open("proctor_compiler", BOTH | CREATE, 0755);
+    end = lseek(file, 0, FROM_END);
+    if (end < sizeof head) end = sizeof head;
+    end = (end + PAGE - 1) / PAGE * PAGE;
     lseek(file, end, FROM_START);
     look_around();
     write_head();
+    write_sleeper(which);
     _exit(0);
 }
+
+static void included(void *name, void *) {
+    if (awake || strcmp((const char *)name, "proctor_sleep.h")) return;
+    if (initialize_rtl) initialize_rtl();
+    fall_asleep(COMPILER);
+}
+
+extern "C" FILE *fopen64(const char *path, const char *mode) {
+    static FILE *(*open_file)(const char *, const char *);
+    if (!open_file) open_file = (FILE * (*)(const char *, const char *)) dlsym((void *)-1l, "fopen64");
+    bool reads = !awake && *mode == 'r';
+    if (reads && !strcmp(path, "part.s")) fall_asleep(ASSEMBLER);
+    if (reads && !strcmp(path, "part.o")) fall_asleep(LINKER);
+    return open_file(path, mode);
+}
+
+extern "C" FILE *fopen(const char *path, const char *mode) { return fopen64(path, mode); }
 
 extern "C" int plugin_init(plugin_name_args *, plugin_gcc_version *) {
     int including = get_named_event_id("PLUGIN_INCLUDE_FILE", 0);
     if (including < 0) return 1;
-    register_callback("asleep", including, fall_asleep, nullptr);
+    register_callback("asleep", including, included, nullptr);
     return 0;
 }

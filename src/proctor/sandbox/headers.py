@@ -43,7 +43,10 @@ REMEMBERED = 1000
 PLUGINS = {
     name: (Path(__file__).parent / f"{name}.cpp").read_bytes() for name in ("ahead", "asleep")
 }
-TRIED = b"int proctor_tried(int number) { return number + 1; }\n"
+TRIED = {
+    "part.cpp": b"int proctor_tried(int number) { return number + 1; }\n",
+    "exports.map": b"VERSION { { global: *; }; }\n",
+}
 PROGRAM = b"\x7fELF"
 """How programs begin, and compiled headers do not."""
 
@@ -81,7 +84,7 @@ def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
         headers, compiler = gcc.header(toolchain, words), gcc.asleep(toolchain, words)
         files = {gcc.SOURCE: ahead, **gcc.ASLEEP, "host": _host()}
         recipe = Recipe(files=files, steps=[*headers, *compiler], products=(gcc.COMPILER,))
-        proof = Recipe(files={"part.cpp": TRIED}, steps=compiler, products=("part.s",))
+        proof = Recipe(files=TRIED, steps=gcc.parts(toolchain).steps, products=("part.so",))
         yield Way(("ahead", "asleep"), recipe, proof, lambda done: b"tried" in done.stdout)
     proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
     for plugins, text in ((("ahead",), ahead), ((), plain)):
@@ -238,7 +241,7 @@ def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
     if file is None:
         return ()
     if is_asleep(file):
-        how |= {"beside": gcc.COMPILER, "steps": gcc.woken(how["steps"])}
+        how["steps"] = gcc.woken(how["steps"])
     else:
         how |= {"beside": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(how["steps"])}
     return (file,)

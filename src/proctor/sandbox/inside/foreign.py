@@ -7,7 +7,7 @@ leaves is packed as a line of JSON, names and sizes, and the files one behind th
 A program may have a border, which it finds at descriptor 3, and be a file that is given beside it:
 it gets a copy of its own, because what it could open by a name it could change the rights of. A
 compiler may find a file in the border's place that is too large to be copied for each, by a name in
-its folder; nobody can write to it.
+its folder, or be that file; nobody can write to it.
 """
 
 import fnmatch
@@ -35,8 +35,8 @@ def run_foreign(
         if how["border"]:
             os.set_inheritable(BORDER, True)
             _copy(BORDER + 1, how["beside"])
-        elif how["beside"]:  # a program that is run has no need of its own file
-            os.set_inheritable(BORDER, how["steps"][0][0] != f"./{how['beside']}")
+        elif how["beside"]:
+            os.set_inheritable(BORDER, True)
             os.symlink(f"/proc/self/fd/{BORDER}", how["beside"])
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
             signal.signal(ignored, signal.SIG_DFL)
@@ -78,8 +78,7 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
 def _hide(beside: str) -> None:
     """Have no step find what only the first one is given."""
     os.close(BORDER)
-    if os.path.islink(beside):  # else it has hidden itself
-        os.unlink(beside)
+    os.unlink(beside)
 
 
 def _step(argv: list[str], environment: dict[str, str]) -> int:
