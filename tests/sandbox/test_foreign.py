@@ -15,7 +15,7 @@ from proctor.errors import SandboxError
 from proctor.judge import Judge
 from proctor.languages import TABLE
 from proctor.program import Program
-from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, becoming, sessions
+from proctor.sandbox import Exited, Limits, SandboxFailed, TimedOut, becoming, foreign, sessions
 from proctor.sandbox.choose import open_sandbox
 from proctor.task import StdinCases, Task
 from proctor.toolchain import Toolchain
