@@ -7,9 +7,9 @@ compiled lies in a file of memory that nobody can write to any more, and is show
 its descriptor: it goes when this process does, however that ends. It is used only if the compiler
 itself has said that it uses it: one that silently does not is the usual case of a mistake.
 
-A compiler that has read compiled headers can be kept in their place, asleep (`asleep.cpp`), and with
-it an assembler and a linker: run, they go on with the text that lies beside them. That counts if they
-compile or refuse a text; if anything else becomes of it, the text is compiled as ever.
+A compiler that has read compiled headers can be kept in their place, asleep (`asleep.cpp`), with an
+assembler and a linker: run, they go on with the text that lies beside them. That counts if they
+compile or refuse it; if anything else becomes of it, the text is compiled as ever.
 """
 
 import os
