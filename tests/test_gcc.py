@@ -35,6 +35,14 @@ def test_headers_come_first(toolchain):
     assert steps[1:] == gcc.parts(toolchain).steps[1:]
 
 
+def test_the_driver_does_not_sleep(toolchain):
+    direct = gcc.parts(toolchain).steps
+    assert gcc.woken(toolchain, direct) == [[gcc.WOKEN, number] for number in "012"]
+    compile_, assemble, link = gcc.woken(toolchain, gcc.whole(toolchain))
+    assert [compile_, assemble] == [[gcc.WOKEN, "0"], [gcc.WOKEN, "1"]]
+    assert link[0] == toolchain.commands["g++"]
+
+
 @pytest.mark.parametrize(
     ("source", "headers"),
     [

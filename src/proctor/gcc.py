@@ -32,6 +32,7 @@ ASLEEP = {
     "proctor_sleep.h": b"",
 }
 LOADER = "/lib64/ld-linux-x86-64.so.2"
+"""What loads programs where they can sleep; it may load something of ours before all libraries."""
 WOKEN = "/proc/self/fd/3"
 """Where who sleeps lies when it is run; its first argument says which of them."""
 _INCLUDED = re.compile(
@@ -161,11 +162,11 @@ def asleep(toolchain: Toolchain, words: Sequence[str]) -> list[Sequence[str]]:
     return [*with_headers([compiler]), *([*preloading, *argv] for argv in others)]
 
 
-def woken(steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+def woken(toolchain: Toolchain, steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Have steps done by those that sleep, which know how they were called; the driver does not."""
+    driver = toolchain.commands["g++"]
     return [
-        argv if "g++" in Path(argv[0]).name else [WOKEN, str(number)]
-        for number, argv in enumerate(steps)
+        argv if argv[0] == driver else [WOKEN, str(number)] for number, argv in enumerate(steps)
     ]
 
 

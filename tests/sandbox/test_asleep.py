@@ -212,6 +212,16 @@ def test_one_that_crashes_leaves_the_text_to_another(making):
     assert tries == [True, False]
 
 
+def test_where_what_loads_programs_is_elsewhere_headers_are_compiled(foreign, monkeypatch):
+    """There is a file by that name that cannot be run."""
+    monkeypatch.setattr(gcc, "LOADER", "/etc/passwd")
+    toolchain = foreign.offer("cpp")
+    wanted = Wanted(NAMES, gcc.shared(toolchain), asleep=True)
+    file = Headers(foreign._compile)._make(toolchain, wanted, known=False)
+    assert not is_asleep(file)
+    os.close(file)
+
+
 def test_where_it_cannot_be_done_headers_are_compiled_all_the_same(foreign, monkeypatch):
     monkeypatch.setitem(headers.PLUGINS, "asleep", b"#error not here\n")
     toolchain = foreign.offer("cpp")

@@ -220,7 +220,7 @@ class Foreign:
         how = becoming(toolchain, nothing, (), COMPILING)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
-        beside = show(how, headers)
+        beside = show(toolchain, how, headers)
         pool = self._pool(toolchain, loopback=False)
         box = pool.take()
         try:

@@ -18,6 +18,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,7 +81,7 @@ def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
     words = wanted.words
     plain = "".join(f"#include <{name}>\n" for name in wanted.names).encode()
     ahead = plain + f"#pragma proctor ahead\n{wanted.instances}".encode()
-    if wanted.asleep:
+    if wanted.asleep and Path(gcc.LOADER).exists():
         headers, compiler = gcc.header(toolchain, words), gcc.asleep(toolchain, words)
         files = {gcc.SOURCE: ahead, **gcc.ASLEEP, "host": _host()}
         recipe = Recipe(files=files, steps=[*headers, *compiler], products=(gcc.COMPILER,))
@@ -161,9 +162,11 @@ class Headers:
         `known`: only if somebody compiled them before.
         """
         for way in _ways(toolchain, wanted):
-            recipe = self._with_plugins(toolchain, way, known=known)
-            made = None if recipe is None else self._made(toolchain, recipe, known=known)
-            file = None if made is None else self._proved(toolchain, way, made)
+            file = None
+            with suppress(SandboxError):  # not allowed here, say; other trouble the text meets, too
+                recipe = self._with_plugins(toolchain, way, known=known)
+                made = None if recipe is None else self._made(toolchain, recipe, known=known)
+                file = None if made is None else self._proved(toolchain, way, made)
             if file is not None:
                 return file
         return None
@@ -199,8 +202,6 @@ class Headers:
         try:
             done = self._compile(toolchain, way.proof, file)
             holds = done.ending == Exited(0) and way.holds(done)
-        except SandboxError:
-            pass  # no program may be run from there; other trouble will be met by others
         finally:  # also if nobody waits for it any more
             if not holds:
                 os.close(file)
@@ -233,7 +234,7 @@ def wanted_by(program: Program, toolchain: Toolchain, limits: Limits) -> Wanted 
     return Wanted(names, words, WORTH_IT_FOR_PROGRAMS)
 
 
-def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
+def show(toolchain: Toolchain, how: dict[str, Any], file: int | None) -> Sequence[int]:
     """Have the first step of a compiler begin with compiled headers, if there are any.
 
     Return the descriptors that it has to be given for that.
@@ -241,7 +242,7 @@ def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
     if file is None:
         return ()
     if is_asleep(file):
-        how["steps"] = gcc.woken(how["steps"])
+        how["steps"] = gcc.woken(toolchain, how["steps"])
     else:
         how |= {"beside": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(how["steps"])}
     return (file,)
