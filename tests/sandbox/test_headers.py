@@ -87,9 +87,10 @@ LEFT_TO_TEXTS = "std::vector<std::string> f(std::string s) { return {s, std::to_
 def test_templates_that_headers_use_are_instantiated_ahead(foreign, monkeypatch):
     """A text comes to the same code, function by function, in less of the compiler's time."""
     names = ("string", "vector", "regex")
-    ahead = compiled(foreign, names, LEFT_TO_TEXTS)
+    tries = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
     monkeypatch.setitem(headers.PLUGINS, "ahead", b"#error no plugins here\n")
-    later = compiled(foreign, names, LEFT_TO_TEXTS)
+    others = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
+    ahead, later = (min(all_, key=lambda one: one.usage.cpu_seconds) for all_ in (tries, others))
     assert ahead.ending == later.ending == Exited(0)
     assert len(functions_of(ahead)) > 20
     assert functions_of(ahead) == functions_of(later)
