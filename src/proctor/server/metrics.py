@@ -3,14 +3,12 @@
 import threading
 from bisect import bisect_left
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from proctor.receipt import Receipt
+from proctor.sandbox import Sandbox
 from proctor.sandbox.warm import Warm
+from proctor.server.queue import Gate
 from proctor.verdict import Verdict, outcome_of
-
-if TYPE_CHECKING:
-    from proctor.server.service import Service
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds of the histogram of latencies, in seconds."""
@@ -64,15 +62,17 @@ class Metrics:
         with self._lock:
             self.executions[ending] += 1
 
-    def text(self, service: "Service") -> str:
-        """Return all of it as Prometheus reads it."""
+    def text(self, *, gate: Gate, sandbox: Sandbox, sessions: int, draining: bool) -> str:
+        """Return all of it in the text format of Prometheus."""
         with self._lock:
-            lines = [*_gauges(self, service), *_counters(self), *_histograms(self.latencies)]
+            gauges = _gauges(gate, sandbox, self.in_flight, sessions, draining=draining)
+            lines = [*gauges, *_counters(self), *_histograms(self.latencies)]
         return "\n".join(lines) + "\n"
 
 
-def _gauges(metrics: Metrics, service: "Service") -> list[str]:
-    gate, sandbox = service.gate, service.sandbox
+def _gauges(
+    gate: Gate, sandbox: Sandbox, in_flight: int, sessions: int, *, draining: bool
+) -> list[str]:
     found = sandbox.enforcement()
     gauges: list[tuple[str, str, float]] = [
         ("queue_waiting", "Work that waits for its turn.", gate.waiting),
@@ -80,9 +80,9 @@ def _gauges(metrics: Metrics, service: "Service") -> list[str]:
         ("workers", "Candidates that may run at once.", gate.workers),
         ("workers_busy", "Candidates that run.", gate.running),
         ("work_mean_seconds", "How long work takes, lately.", gate.mean_seconds),
-        ("requests_in_flight", "Requests that are being answered.", metrics.in_flight),
-        ("sessions", "Notebooks that are open.", service.notebooks.count),
-        ("draining", "1 while the service ends.", int(service.draining)),
+        ("requests_in_flight", "Requests that are being answered.", in_flight),
+        ("sessions", "Notebooks that are open.", sessions),
+        ("draining", "1 while the service ends.", int(draining)),
     ]
     if isinstance(sandbox, Warm):
         gauges.append(("boxes_idle", "Warm boxes that wait for a candidate.", sandbox.idle()))

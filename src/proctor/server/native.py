@@ -194,7 +194,13 @@ def _health(service: Service) -> list[Any]:
 
     @get("/metrics")
     async def metrics() -> Response[str]:
-        return Response(service.metrics.text(service), media_type=PROMETHEUS)
+        text = service.metrics.text(
+            gate=service.gate,
+            sandbox=service.sandbox,
+            sessions=service.notebooks.count,
+            draining=service.draining,
+        )
+        return Response(text, media_type=PROMETHEUS)
 
     @get("/schema/openapi.json")
     async def document() -> Response[bytes]:
