@@ -78,8 +78,8 @@ def python() -> Iterator[str]:
         if callable(value):
             yield f"## {name}\n\n```python\n{name}{inspect.signature(value)}\n```\n"
             yield f"{inspect.getdoc(value)}\n"
-        elif isinstance(value, int):
-            yield f"## {name}\n\n`{value}`\n"
+        elif name.startswith("EXIT_"):
+            yield f"## {name}\n\n`{value!r}`\n"
         else:
             yield f"## {name}\n\nText of {len(str(value).splitlines())} lines of imports.\n"
     for module in (rewards, code_eval):

@@ -19,9 +19,10 @@ ADD = "def add(a, b):\n    return a + b\n"
 GOOD = ["add(1, 2) == 3", "assert add(0, 0) == 0"]
 
 
-def test_exit_codes_are_what_they_were() -> None:
+def test_exit_codes_are_the_words_of_the_outcomes() -> None:
     codes = [EXIT_PASS, EXIT_ASSERTION_FAIL, EXIT_SYNTAX_ERROR, EXIT_TIMEOUT, EXIT_ERROR]
-    assert codes == [0, 1, 2, 3, 4]
+    assert codes == ["pass", "assertion_fail", "syntax_error", "timeout", "error"]
+    assert all(type(code) is str for code in codes)
 
 
 def test_an_assertion_is_an_expression_or_starts_with_assert() -> None:

@@ -111,3 +111,20 @@ def test_one_judge_serves_many_threads(sandbox):
     with ThreadPoolExecutor(4) as pool:
         verdicts = list(pool.map(lambda task: judge.judge(task, GOOD).verdict, tasks))
     assert all(isinstance(verdict, Passed) for verdict in verdicts)
+
+
+class Defective(Portable):
+    """A sandbox with a defect that shows whenever it sees a certain text."""
+
+    def exchange(self, requests, limits, role="candidate"):
+        if b"return x + 1" in requests:
+            raise AssertionError("this cannot happen")
+        return super().exchange(requests, limits, role)
+
+
+def test_a_defect_of_ours_leaves_one_sample_unscored_and_names_the_place():
+    verdict = Judge(Defective()).judge(TASK, GOOD).verdict
+    assert isinstance(verdict, Unscored)
+    assert verdict.bucket is Bucket.HARNESS
+    assert "internal error (test_judge.py, line " in verdict.reason
+    assert "AssertionError: this cannot happen" in verdict.reason

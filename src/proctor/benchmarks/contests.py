@@ -215,20 +215,17 @@ def _text(row: dict[str, Any], fields: Sequence[str]) -> str:
 
 
 def process_input_output(inputs: Any, outputs: Any) -> tuple[Any, Any]:
-    """Give integer keys back to dictionaries that JSON forced to have string keys.
+    """Restore integer keys that JSON turned into strings, in a dict or in each dict of a list.
 
-    It looks where such rows have dictionaries: the first argument, and the output or its first
-    element. An output that is such a dictionary comes back in a list, as the callers of this
-    function expect. A dictionary with any key that is not an integer is left as it is.
+    A dict with any key that is not an integer is left as it is, and so is every other value.
     """
-    if isinstance(inputs, list) and inputs:
-        inputs = [_integer_keys(inputs[0]), *inputs[1:]]
-    if isinstance(outputs, dict):
-        restored = _integer_keys(outputs)
-        return inputs, outputs if restored is outputs else [restored]
-    if isinstance(outputs, list) and outputs:
-        outputs = [_integer_keys(outputs[0]), *outputs[1:]]
-    return inputs, outputs
+    return _restore_keys(inputs), _restore_keys(outputs)
+
+
+def _restore_keys(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_integer_keys(item) for item in value]
+    return _integer_keys(value)
 
 
 def _integer_keys(value: Any) -> Any:

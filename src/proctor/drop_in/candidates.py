@@ -17,20 +17,11 @@ from proctor.lines import brief
 from proctor.task import Assertions, Metadata, Task
 from proctor.verdict import Outcome
 
-EXIT_PASS = 0
-EXIT_ASSERTION_FAIL = 1
-EXIT_SYNTAX_ERROR = 2
-EXIT_TIMEOUT = 3
-EXIT_ERROR = 4
-
-EXIT_CODES = {
-    Outcome.PASS: EXIT_PASS,
-    Outcome.ASSERTION_FAIL: EXIT_ASSERTION_FAIL,
-    Outcome.SYNTAX_ERROR: EXIT_SYNTAX_ERROR,
-    Outcome.TIMEOUT: EXIT_TIMEOUT,
-    Outcome.ERROR: EXIT_ERROR,
-    None: EXIT_ERROR,
-}
+EXIT_PASS = Outcome.PASS.value
+EXIT_ASSERTION_FAIL = Outcome.ASSERTION_FAIL.value
+EXIT_SYNTAX_ERROR = Outcome.SYNTAX_ERROR.value
+EXIT_TIMEOUT = Outcome.TIMEOUT.value
+EXIT_ERROR = Outcome.ERROR.value
 
 
 class CandidateResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +29,8 @@ class CandidateResult(msgspec.Struct, frozen=True, kw_only=True):
 
     score: float
     """The share of assertions that hold, 0 for a timeout."""
-    exit_code: int
-    """One of the EXIT constants."""
+    exit_code: str
+    """One of the EXIT constants; EXIT_ERROR if the candidate is unscored."""
     passed: int
     total: int
     detail: str
@@ -68,7 +59,7 @@ def run_candidate(code: str, assertions: Sequence[str], timeout_s: float = 3.0) 
     held = {test.index for test in receipt.tests if test.passed}
     return CandidateResult(
         score=receipt.score or 0.0,
-        exit_code=EXIT_CODES[receipt.outcome],
+        exit_code=EXIT_ERROR if receipt.outcome is None else receipt.outcome.value,
         passed=len(held),
         total=total,
         detail=receipt.detail,

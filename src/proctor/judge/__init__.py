@@ -8,6 +8,9 @@ judge → stdin, calls   the supervisor compares what the candidate answers
       → parts          test programs in C++, apart where their values can cross
 """
 
+import traceback
+from pathlib import Path
+
 import msgspec
 
 from proctor.errors import GIVES_OUT, HostError, InputError, ProctorError, SandboxError
@@ -143,6 +146,10 @@ class Judge:
             raise  # no sample is to blame, and none after it would do better
         except ProctorError as error:
             return str(error)
+        except OSError:
+            raise  # the caller tells a host that gives out from other trouble
+        except Exception as error:  # noqa: BLE001  a defect of ours costs one sample, not the run
+            return Judgement(verdict=Unscored(reason=_internal_error(error)))
 
     def _try_beside_a_witness(self, task: Task, program: Program) -> tuple[Judgement | str, bool]:
         """Try it while another box stands empty, and say whether that one came through.
@@ -282,6 +289,13 @@ class Judge:
     def _profile(self, compare: Compare | None, default: str) -> Profile:
         usual = compare if isinstance(compare, str) else None
         return profile(self._rules.compare or usual, default=default)
+
+
+def _internal_error(error: Exception) -> str:
+    """Say where a defect of ours showed, so that a user can report it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}, line {place.lineno}"
+    return f"internal error ({where}): {type(error).__name__}: {error}; please report it"
 
 
 def _judgement(findings: Findings, chosen: list[int]) -> Judgement:

@@ -9,7 +9,9 @@ import ast
 import builtins
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import msgspec
 
 from proctor.extraction.syntax import parse as parse_python
 from proctor.judge.supervisor import (
@@ -19,19 +21,20 @@ from proctor.judge.supervisor import (
     answer,
     forged,
     loaded,
-    read,
 )
 from proctor.sandbox import Ending, Limits, OutputTooLong, Sandbox, TimedOut
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import MAX_TEXT, count_asserts
-from proctor.sandbox.inside.frames import Frame, parse
+from proctor.sandbox.inside.frames import Frame, Malformed, parse
 from proctor.sandbox.inside.unit import declared_tests
 from proctor.task import Assertions, CheckFunction, Task, UnitTests
 from proctor.verdict import Bucket, TestResult
 
 EXAMINER_SECONDS = 10.0
-BUCKETS = {
+Cause = Literal["raised", "wrong", "exit", "denied", "memory"]
+BUCKETS: dict[str, Bucket] = {
+    "passed": Bucket.PASSED,
     "raised": Bucket.TEST_EXCEPTION,
     "wrong": Bucket.WRONG_ANSWER,
     "exit": Bucket.EARLY_EXIT,
@@ -114,6 +117,47 @@ def all_failed(order: dict[str, Any], end: Gone) -> list[TestResult]:
     return [end.result(index) for index in range(max(1, order["declared"]))]
 
 
+class ResultMessage(msgspec.Struct, frozen=True):
+    """What test code reports of one test; hostile where it shares a process with the candidate."""
+
+    why: Literal["passed"] | Cause
+    detail: str
+    expected: str | None = None
+    got: str | None = None
+
+
+class EndingMessage(msgspec.Struct, frozen=True):
+    """What ended the test code before its end."""
+
+    why: Cause
+    detail: str
+
+
+class ExaminedMessage(msgspec.Struct, frozen=True):
+    """The end of an examination."""
+
+    ending: EndingMessage | None
+    notes: list[str]
+    token: str
+
+
+class DetailMessage(msgspec.Struct, frozen=True):
+    """Why an examination was given up."""
+
+    detail: str
+
+
+Message = TypeVar("Message")
+
+
+def decode(frame: Frame, kind: type[Message]) -> Message:
+    """Parse a hostile payload as a message of one kind, or raise Malformed."""
+    try:
+        return msgspec.convert(parse(frame.payload), kind)
+    except msgspec.ValidationError as error:
+        raise Malformed(str(error)) from None
+
+
 class Record:
     """The results of one examination, completed when it ends."""
 
@@ -125,25 +169,26 @@ class Record:
         self._counted = clock()
 
     def add(self, frame: Frame) -> None:
-        """Take down one result."""
-        message = parse(frame.payload)
-        passed = message["why"] == "passed"
+        """Take down one result, or raise Malformed."""
+        if frame.number >= max(1, self._declared):
+            raise Malformed(f"a result of test {frame.number} of {self._declared}")
+        message = decode(frame, ResultMessage)
         now = self._clock()
         self._results[frame.number] = TestResult(
             index=frame.number,
-            passed=passed,
-            bucket=Bucket.PASSED if passed else BUCKETS[message["why"]],
-            detail=str(message["detail"])[:MAX_TEXT],
-            expected=message.get("expected"),
-            got=message.get("got"),
+            passed=message.why == "passed",
+            bucket=BUCKETS[message.why],
+            detail=message.detail[:MAX_TEXT],
+            expected=_cut(message.expected),
+            got=_cut(message.got),
             seconds=round(now - self._counted, 6),
         )
         self._counted = now
 
-    def complete(self, ending: Any) -> None:
+    def complete(self, ending: EndingMessage | None) -> None:
         """Account for tests without a result when the examiner is done."""
         if ending is not None:
-            self.fill(Gone(BUCKETS[ending["why"]], ending["detail"]))
+            self.fill(Gone(BUCKETS[ending.why], ending.detail))
         elif self._all and len(self._results) < self._declared:
             self.fill(Gone(Bucket.EARLY_EXIT, "this test was not seen to run"))
         elif not self._results and not self._declared:
@@ -158,6 +203,10 @@ class Record:
     def tests(self) -> list[TestResult]:
         """Return all results in order."""
         return [self._results[index] for index in sorted(self._results)]
+
+
+def _cut(text: str | None) -> str | None:
+    return None if text is None else text[:MAX_TEXT]
 
 
 class Examined(NamedTuple):
@@ -194,18 +243,20 @@ def take_down(
                 case frames.RESULT:
                     record.add(frame)
                 case frames.BROKEN:
-                    raise forged(str(parse(frame.payload)["detail"]))
+                    raise forged(decode(frame, DetailMessage).detail)
                 case frames.UNFIT:
-                    raise UnfitError(parse(frame.payload)["detail"])
+                    raise UnfitError(decode(frame, DetailMessage).detail)
                 case frames.CALL | frames.OP | frames.VALUE | frames.RAISED:
                     pass_on(frame)
                 case _:
                     raise HarnessError(f"the examiner sent a message of kind {frame.kind}")
-        message = parse(frame.payload)
-        notes = frozenset(message["notes"])
-        record.complete(message["ending"])
+        examined = decode(frame, ExaminedMessage)
+        notes = frozenset(examined.notes)
+        record.complete(examined.ending)
     except Gone as end:
         record.fill(end)
+    except Malformed as error:
+        raise HarnessError(f"the examiner sent a malformed message: {error}") from None
     return Examined(record.tests(), notes)
 
 
@@ -270,12 +321,14 @@ class Together:
             loaded(self._candidate)
             while (frame := self._candidate.receive()).kind == frames.RESULT:
                 record.add(frame)
-            ending = read(frame)
-            if frame.kind != frames.EXAMINED or ending.get("token") != token:
-                raise forged(str(ending.get("detail", "an examination without its token")))
-            record.complete(ending["ending"])
+            if frame.kind == frames.BROKEN:
+                raise forged(decode(frame, DetailMessage).detail)
+            examined = decode(frame, ExaminedMessage) if frame.kind == frames.EXAMINED else None
+            if examined is None or examined.token != token:
+                raise forged("an examination without its token")
+            record.complete(examined.ending)
         except Gone as end:
             record.fill(end)
-        except (KeyError, TypeError, ValueError):
-            record.fill(forged("a malformed result"))
+        except Malformed as error:
+            record.fill(forged(f"a malformed result: {error}"))
         return record.tests()

@@ -7,7 +7,7 @@ ours is `HarnessError` and never reaches a bucket of the candidate's.
 
 import signal
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -120,21 +120,34 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def raised(message: Any) -> Gone:
+class RaisedMessage(msgspec.Struct, frozen=True):
+    """What a candidate says of an exception; hostile until it has been converted to this."""
+
+    own: list[tuple[Any, str]]
+    """The classes of the candidate's own, as number and name, the exception's own class first."""
+    standard: str
+    text: str
+    exit: bool
+    denied: bool
+    memory: bool
+    line: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)] | None = None
+
+
+def raised(message: dict[str, Any]) -> Gone:
     """Say what an exception of the candidate means, as a bucket and a line of text."""
     try:
-        own, standard = message["own"], message["standard"]
-        name, text, line = (own[0][1] if own else standard), message["text"], message["line"]
-        where = f" (line {int(line)})" if line else ""
-        detail = f"{name}: {text}{where}"
-        if message["exit"]:
-            return Gone(Bucket.EARLY_EXIT, f"SystemExit: {text}{where}")
-        if message["denied"]:
-            return Gone(Bucket.DENIED, f"denied: {detail}")
-        if message["memory"]:
-            return Gone(Bucket.MEMORY, detail)
-    except (KeyError, TypeError, IndexError, ValueError):
+        error = msgspec.convert(message, RaisedMessage)
+    except msgspec.ValidationError:
         return forged("a malformed exception")
+    name = error.own[0][1] if error.own else error.standard
+    where = f" (line {error.line})" if error.line else ""
+    detail = f"{name}: {error.text}{where}"
+    if error.exit:
+        return Gone(Bucket.EARLY_EXIT, f"SystemExit: {error.text}{where}")
+    if error.denied:
+        return Gone(Bucket.DENIED, f"denied: {detail}")
+    if error.memory:
+        return Gone(Bucket.MEMORY, detail)
     return Gone(Bucket.TEST_EXCEPTION, detail)
 
 

@@ -1,0 +1,48 @@
+"""What test code reports is bounded and checked before it becomes part of a receipt."""
+
+import json
+
+import pytest
+
+from proctor.judge.examination import MAX_TEXT, Record
+from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.frames import Frame, Malformed
+
+ORDER = {"declared": 2, "unit": True}
+
+
+def result(number: int = 0, **message: object) -> Frame:
+    whole = {"why": "wrong", "detail": "", **message}
+    return Frame(frames.RESULT, number, json.dumps(whole).encode())
+
+
+def test_texts_of_a_result_are_cut() -> None:
+    record = Record(ORDER, lambda: 0.0)
+    record.add(result(detail="d" * 10_000, expected="e" * 10_000, got="g" * 10_000))
+    (test,) = record.tests()
+    assert (test.detail, test.expected, test.got) == (
+        "d" * MAX_TEXT,
+        "e" * MAX_TEXT,
+        "g" * MAX_TEXT,
+    )
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        Frame(frames.RESULT, 0, b"{"),
+        Frame(frames.RESULT, 0, b"\xff"),
+        Frame(frames.RESULT, 0, b"[" + b"0," * 3_000_000 + b"0]"),
+        Frame(frames.RESULT, 0, b"[]"),
+        result(why="no such word"),
+        result(why=["passed"]),
+        result(detail=1e309),
+        result(detail=None),
+        result(got=["x" * 10_000]),
+        result(number=2),
+        result(number=1 << 31),
+    ],
+)
+def test_malformed_results_are_refused(frame: Frame) -> None:
+    with pytest.raises(Malformed):
+        Record(ORDER, lambda: 0.0).add(frame)
