@@ -127,6 +127,8 @@ def test_a_check_without_asserts_passes_if_it_returns(judge):
     wrong = verdict_of(judge, "def f(x):\n    return 3\n", tests=check)
     assert isinstance(right.verdict, Passed)
     assert wrong.verdict.bucket is Bucket.WRONG_ANSWER
+    unloadable = verdict_of(judge, "1 / 0\n", tests=check)
+    assert unloadable.verdict.bucket is Bucket.LOAD_EXCEPTION
 
 
 def test_a_loop_that_the_candidate_leaves_is_not_a_pass(judge):
@@ -282,6 +284,16 @@ def test_a_test_that_does_not_end_on_an_answer_is_a_timeout(judge, monkeypatch):
         limits=Limits().with_seconds(0.5),
     )
     assert found.verdict.bucket is Bucket.CPU_TIME
+
+
+def test_an_argument_full_of_commas_is_one_value(judge):
+    text = "," * 2_500_000
+    check = CheckFunction(
+        code=f"def check(f):\n    for _ in range(2):\n        assert f({text!r}) == {len(text)}\n"
+    )
+    source = "def f(x):\n    return len(x)\n"
+    found = verdict_of(judge, source, tests=check, limits=Limits().with_seconds(20))
+    assert isinstance(found.verdict, Passed)
 
 
 def test_an_endless_answer_ends(judge):

@@ -1,6 +1,7 @@
 """What test code reports is bounded and checked before it becomes part of a receipt."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.frames import Frame, Malformed
 
 ORDER = {"declared": 2, "unit": True}
+NO_TIME = SimpleNamespace(passed=0.0)
 
 
 def result(number: int = 0, **message: object) -> Frame:
@@ -17,7 +19,7 @@ def result(number: int = 0, **message: object) -> Frame:
 
 
 def test_texts_of_a_result_are_cut() -> None:
-    record = Record(ORDER, lambda: 0.0)
+    record = Record(ORDER, NO_TIME)
     record.add(result(detail="d" * 10_000, expected="e" * 10_000, got="g" * 10_000))
     (test,) = record.tests()
     assert (test.detail, test.expected, test.got) == (
@@ -45,4 +47,4 @@ def test_texts_of_a_result_are_cut() -> None:
 )
 def test_malformed_results_are_refused(frame: Frame) -> None:
     with pytest.raises(Malformed):
-        Record(ORDER, lambda: 0.0).add(frame)
+        Record(ORDER, NO_TIME).add(frame)

@@ -24,7 +24,6 @@ from proctor.judge.examination import (
     order_for,
 )
 from proctor.judge.reduce import reduce
-from proctor.judge.replay import DivergedError, Rehearsal, Replay
 from proctor.judge.supervisor import (
     Candidate,
     Findings,
@@ -65,7 +64,6 @@ class _Exam(msgspec.Struct, kw_only=True):
     asked: Asked | None
     """What a candidate is asked, if answers can be compared here."""
     order: dict[str, Any]
-    rehearsal: Rehearsal
     lock: Any
     """Of whoever finds out what follows; samples of other tasks need not wait."""
     settled: bool = False
@@ -105,7 +103,6 @@ class CodeJudge:
                     task=task,
                     asked=None if cases is None else Asked([question(case) for case in cases]),
                     order=order_for(task, early_stop=self._early_stop),
-                    rehearsal=Rehearsal(),
                     lock=threading.RLock(),
                 )
                 self._exams[task.sha256] = exam
@@ -169,11 +166,6 @@ class CodeJudge:
                 return compare(exam, program, exam.asked)
             except NeedsExaminerError:
                 pass
-        if exam.rehearsal.script and not one_by_one:
-            try:
-                return self._replay(exam, program)
-            except DivergedError:
-                exam.rehearsal.diverged()
         return self._examine(exam, program)
 
     def _compare(self, exam: _Exam, program: Program, asked: Asked) -> Found:
@@ -209,14 +201,6 @@ class CodeJudge:
             candidate.abort()
         return self._found(exam, tests, execution, frozenset({OBJECTS} if objects else ()))
 
-    def _replay(self, exam: _Exam, program: Program) -> Found:
-        """Ask what other candidates were asked, and have an examiner run the tests on that."""
-        task = exam.task
-        load = load_request(program.source, denied=task.metadata.denylist)
-        replay = Replay(self._sandbox, exam.order, exam.rehearsal, task.limits)
-        examined, execution = replay.run(load)
-        return self._found(exam, examined.tests, execution, examined.notes)
-
     def _examine(self, exam: _Exam, program: Program) -> Found:
         """Have an examiner run the tests."""
         task = exam.task
@@ -229,7 +213,6 @@ class CodeJudge:
             loaded(candidate)
             examination = Examination(self._sandbox, candidate, task.limits)
             tests, notes = examination.run(exam.order)
-            exam.rehearsal.learn(examination.asked)
             execution = candidate.finish()
         except Gone as end:
             tests = all_failed(exam.order, end)

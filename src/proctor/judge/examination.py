@@ -8,8 +8,8 @@ clock only while the candidate owes one.
 import ast
 import builtins
 import secrets
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from proctor.judge.supervisor import (
     loaded,
 )
 from proctor.sandbox import Ending, Limits, OutputTooLong, Sandbox, TimedOut
+from proctor.sandbox.clock import Stopwatch
 from proctor.sandbox.guest import GuestEnded
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.examiner import MAX_TEXT, count_asserts
@@ -161,19 +162,19 @@ def decode(frame: Frame, kind: type[Message]) -> Message:
 class Record:
     """The results of one examination, completed when it ends."""
 
-    def __init__(self, order: dict[str, Any], clock: Callable[[], float]) -> None:
+    def __init__(self, order: dict[str, Any], clock: Stopwatch) -> None:
         self._results: dict[int, TestResult] = {}
         self._clock = clock
         self._declared: int = order["declared"]
         self._all: bool = order["unit"]
-        self._counted = clock()
+        self._counted = clock.passed
 
     def add(self, frame: Frame) -> None:
         """Take down one result, or raise Malformed."""
         if frame.number >= max(1, self._declared):
             raise Malformed(f"a result of test {frame.number} of {self._declared}")
         message = decode(frame, ResultMessage)
-        now = self._clock()
+        now = self._clock.passed
         self._results[frame.number] = TestResult(
             index=frame.number,
             passed=message.why == "passed",
@@ -209,13 +210,6 @@ def _cut(text: str | None) -> str | None:
     return None if text is None else text[:MAX_TEXT]
 
 
-class Examined(NamedTuple):
-    """What an examiner found out."""
-
-    tests: Sequence[TestResult]
-    notes: frozenset[str] = frozenset()
-
-
 def examiner_limits(limits: Limits) -> Limits:
     """Return how much an examiner may use, which runs trusted code on hostile values."""
     return limits.with_seconds(max(EXAMINER_SECONDS, 2 * limits.wall_seconds))
@@ -232,66 +226,54 @@ def examiner_gone(ending: Ending) -> Gone:
     raise HarnessError(f"the examiner ended: {ending}")
 
 
-def take_down(
-    record: Record, receive: Callable[[], Frame], pass_on: Callable[[Frame], None]
-) -> Examined:
-    """Take down what an examiner says until it is done; what is for the candidate is passed on."""
-    notes: frozenset[str] = frozenset()
-    try:
-        while (frame := receive()).kind != frames.EXAMINED:
-            match frame.kind:
-                case frames.RESULT:
-                    record.add(frame)
-                case frames.BROKEN:
-                    raise forged(decode(frame, DetailMessage).detail)
-                case frames.UNFIT:
-                    raise UnfitError(decode(frame, DetailMessage).detail)
-                case frames.CALL | frames.OP | frames.VALUE | frames.RAISED:
-                    pass_on(frame)
-                case _:
-                    raise HarnessError(f"the examiner sent a message of kind {frame.kind}")
-        examined = decode(frame, ExaminedMessage)
-        notes = frozenset(examined.notes)
-        record.complete(examined.ending)
-    except Gone as end:
-        record.fill(end)
-    except Malformed as error:
-        raise HarnessError(f"the examiner sent a malformed message: {error}") from None
-    return Examined(record.tests(), notes)
-
-
 class Examination:
-    """One candidate under one examiner, both alive."""
+    """One candidate under one examiner."""
 
     def __init__(self, sandbox: Sandbox, candidate: Candidate, limits: Limits) -> None:
         self._examiner = sandbox.open("examiner", examiner_limits(limits))
         self._candidate = candidate
         self._due: list[int] = []
-        self.asked: list[bytes] | None = []
-        """All that was asked of the candidate; None if it asked something itself."""
 
-    def run(self, order: dict[str, Any]) -> Examined:
-        """Carry messages to and fro until the examiner is done or the candidate is gone."""
+    def run(self, order: dict[str, Any]) -> tuple[list[TestResult], frozenset[str]]:
+        """Relay messages until the examiner is done or the candidate is gone.
+
+        Return the results and the examiner's notes.
+        """
         self._tell_examiner(frames.EXAMINE, 0, frames.dump(order))
-        record = Record(order, lambda: self._candidate.guest.clock.passed)
+        record = Record(order, self._candidate.guest.clock)
+        notes: frozenset[str] = frozenset()
         try:
-            return take_down(record, self._from_examiner, self._ask_candidate)
+            while (frame := self._from_examiner()).kind != frames.EXAMINED:
+                match frame.kind:
+                    case frames.RESULT:
+                        record.add(frame)
+                    case frames.BROKEN:
+                        raise forged(decode(frame, DetailMessage).detail)
+                    case frames.UNFIT:
+                        raise UnfitError(decode(frame, DetailMessage).detail)
+                    case frames.CALL | frames.OP | frames.VALUE | frames.RAISED:
+                        self._ask_candidate(frame)
+                    case _:
+                        raise HarnessError(f"the examiner sent a message of kind {frame.kind}")
+            examined = decode(frame, ExaminedMessage)
+            notes = frozenset(examined.notes)
+            record.complete(examined.ending)
+        except Gone as end:
+            record.fill(end)
+        except Malformed as error:
+            raise HarnessError(f"the examiner sent a malformed message: {error}") from None
         finally:
             self._examiner.finish()
+        return record.tests(), notes
 
     def _ask_candidate(self, frame: Frame) -> None:
         """Pass a question, or an answer, to the candidate, and what it says to that back."""
-        message = frames.pack(*frame)
         if frame.kind in (frames.CALL, frames.OP):
             self._due.append(frame.number)
-            if self.asked is not None:
-                self.asked.append(message)
-        self._candidate.guest.send(message)
+        self._candidate.guest.send(frames.pack(*frame))
         kinds = (frames.VALUE, frames.RAISED, frames.CALLBACK)
         said = answer(self._candidate, self._due[-1], *kinds)
-        if said.kind == frames.CALLBACK:
-            self.asked = None
-        else:
+        if said.kind != frames.CALLBACK:
             self._due.pop()
         self._tell_examiner(*said)
 
@@ -314,7 +296,7 @@ class Together:
     def run(self, order: dict[str, Any], source: str, *, denied: bool) -> list[TestResult]:
         """Send everything at once and take down what is reported."""
         token = secrets.token_hex(16)
-        record = Record(order, lambda: self._candidate.guest.clock.passed)
+        record = Record(order, self._candidate.guest.clock)
         message = {**order, "source": source, "token": token, "denied": denied}
         try:
             self._candidate.send(frames.EXAMINE, 0, message)
