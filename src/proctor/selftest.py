@@ -13,7 +13,7 @@ from proctor.errors import SandboxError
 from proctor.judge import Judge, Judgement
 from proctor.program import Program
 from proctor.sandbox import Sandbox
-from proctor.trials import EXAMINED, SHARING, SOLUTION, Trial
+from proctor.trials import SHARING, Trial
 
 MARK = "proctor-corpus"
 IPC_KEY = 0x50524F43
@@ -108,19 +108,11 @@ def _missing(sandbox: Sandbox, chosen: Sequence[Trial]) -> dict[str, str]:
 
 def run_trial(sandbox: Sandbox, trial: Trial) -> Landing:
     """Judge the programs of a trial and say where they landed, all of them or the first stray."""
-    landings = [_landing(trial, judgement) for judgement in _judgements(sandbox, trial)]
+    task, judge = trial.task(), Judge(sandbox)
+    programs = [Program(source=source, language=trial.language) for source in trial.sources]
+    landings = [_landing(trial, judge.judge(task, program)) for program in programs]
     strays = [landing for landing in landings if not landing.ok]
     return (strays or landings)[0]
-
-
-def _judgements(sandbox: Sandbox, trial: Trial) -> Iterator[Judgement]:
-    task = trial.task()
-    judge = Judge(sandbox)
-    programs = [Program(source=source, language=trial.language) for source in trial.sources]
-    yield from (judge.judge(task, program) for program in programs)
-    if trial.kind in EXAMINED:  # once more, when the judge knows what the test asks
-        judge.judge(task, Program(source=SOLUTION))
-        yield from (judge.judge(task, program) for program in programs)
 
 
 def _landing(trial: Trial, judgement: Judgement) -> Landing:

@@ -74,7 +74,6 @@ KINDS: dict[str, Tests] = {
     ),
 }
 CALLS = ("plain", "examined", "check", "calls")
-EXAMINED = ("examined", "check")
 _ASSERTS = (
     "    assert(twice(1) == 2);\n    assert(twice(21) == 42);\n    assert(twice(-3) == -6);\n"
 )
