@@ -352,16 +352,13 @@ def test_one_at_a_time_a_candidate_cannot_look_ahead(sandbox):
         "    return 'blind'\n"
     )
     targets = ["f(7) == 'blind'", "f(8) == 'blind'"]
-    task = Task(task_id="t", entry_point="f", tests=Assertions(targets=targets))
-    careful = CodeJudge(sandbox, one_at_a_time=True)
-    assert isinstance(careful.judge(task, Program(source=source)).verdict, Passed)
-    asked = Task(
+    task = Task(
         task_id="t",
         entry_point="f",
         tests=Assertions(targets=targets),
         metadata=Metadata(one_at_a_time=True),
     )
-    found = CodeJudge(sandbox).judge(asked, Program(source=source))
+    found = CodeJudge(sandbox).judge(task, Program(source=source))
     assert isinstance(found.verdict, Passed)
 
 

@@ -60,8 +60,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     checker: str | None = None
     """Code of a checker that does so."""
     max_tests: int | None = None
-    one_at_a_time: bool = False
-    """Send no call before the one before it is answered."""
     task_seconds: float = 120.0
     """The most that all cases of one sample may take together."""
 
@@ -83,11 +81,7 @@ class Judge:
     def __init__(self, sandbox: Sandbox, rules: Rules | None = None) -> None:
         self._sandbox = sandbox
         self._rules = rules or Rules()
-        self._code = CodeJudge(
-            sandbox,
-            early_stop=self._rules.early_stop,
-            one_at_a_time=self._rules.one_at_a_time,
-        )
+        self._code = CodeJudge(sandbox, early_stop=self._rules.early_stop)
         self._parts = PartsJudge(sandbox)
         self._unit = UnitJudge(sandbox, early_stop=self._rules.early_stop)
         self._reference = ReferenceJudge(
@@ -96,7 +90,6 @@ class Judge:
             narrow=self._narrowed,
             value=self._value_of,
             early_stop=self._rules.early_stop,
-            one_at_a_time=self._rules.one_at_a_time,
         )
 
     def judge(self, task: Task, program: Program) -> Judgement:

@@ -74,12 +74,9 @@ class _Exam(msgspec.Struct, kw_only=True):
 class CodeJudge:
     """Judges assertions and check functions; safe for use by several threads."""
 
-    def __init__(
-        self, sandbox: Sandbox, *, early_stop: bool = False, one_at_a_time: bool = False
-    ) -> None:
+    def __init__(self, sandbox: Sandbox, *, early_stop: bool = False) -> None:
         self._sandbox = sandbox
         self._early_stop = early_stop
-        self._one_at_a_time = one_at_a_time
         self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -159,9 +156,9 @@ class CodeJudge:
 
     def _apart(self, exam: _Exam, program: Program) -> Found:
         """Judge with candidate and tests in processes of their own."""
-        one_by_one = self._one_at_a_time or exam.task.metadata.one_at_a_time
         if exam.asked is not None:
-            compare = self._compare_live if one_by_one else self._compare
+            one_at_a_time = exam.task.metadata.one_at_a_time
+            compare = self._compare_live if one_at_a_time else self._compare
             try:
                 return compare(exam, program, exam.asked)
             except NeedsExaminerError:

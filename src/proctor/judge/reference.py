@@ -62,7 +62,6 @@ class ReferenceJudge:
         narrow: Callable[[ReferenceCases], ReferenceCases],
         value: Callable[[ReferenceCases], Value],
         early_stop: bool = False,
-        one_at_a_time: bool = False,
     ) -> None:
         """Use `code` for proofs; `narrow` picks cases, and `value` says how to compare them."""
         self._sandbox = sandbox
@@ -70,15 +69,14 @@ class ReferenceJudge:
         self._narrow = narrow
         self._value = value
         self._early_stop = early_stop
-        self._one_at_a_time = one_at_a_time
         self._exams: OrderedDict[int, tuple[Task, Future[Exam]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def judge(self, task: Task, cases: ReferenceCases, program: Program) -> ReferenceFound:
         """Judge one sample."""
         exam = self._exam(task, cases)
-        one_by_one = self._one_at_a_time or task.metadata.one_at_a_time
-        tests, executions = (self._ask_live if one_by_one else self._ask)(exam, program)
+        ask = self._ask_live if task.metadata.one_at_a_time else self._ask
+        tests, executions = ask(exam, program)
         tests = counted(tests, executions[0])
         clock = self._sandbox.enforcement().clock
         return ReferenceFound(
