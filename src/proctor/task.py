@@ -50,7 +50,7 @@ class CallCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
 class ReferenceCases(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="reference"):
     """Calls of one function whose right answers are those of the reference solution.
 
-    They are sent at once and share one time limit.
+    They share one time limit.
     """
 
     fn_name: str

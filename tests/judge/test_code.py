@@ -160,6 +160,15 @@ def test_the_time_of_the_tests_themselves_is_not_the_candidates(judge):
     assert isinstance(found.verdict, Passed)
 
 
+def test_tests_can_measure_the_time_of_every_candidate(judge):
+    waits = "t = time.monotonic()\nf(0.2)\nassert time.monotonic() - t >= 0.2"
+    hurries = "t = time.monotonic()\nf(0.2)\nassert time.monotonic() - t < 0.2"
+    for number in range(2):
+        source = f"import time\ndef f(x):\n    time.sleep(x)\n    return {number}\n"
+        found = verdict_of(judge, source, waits, hurries, setup="import time")
+        assert [test.passed for test in found.verdict.tests] == [True, False]
+
+
 def test_early_stop_leaves_the_rest_alone(sandbox):
     judge = CodeJudge(sandbox, early_stop=True)
     source = "def f(x):\n    print(x)\n    return x\n"
@@ -333,33 +342,6 @@ def test_with_and_without_an_examiner_the_verdict_is_the_same(judge, data, monke
             reduced = judge._compare(exam, program, exam.asked)
             examined = judge._examine(exam, program)
             assert outcomes(reduced) == outcomes(examined), (row["task_id"], source)
-
-
-def test_one_at_a_time_a_candidate_cannot_look_ahead(sandbox):
-    # It answers with the next question's argument, which it finds among what was sent ahead.
-    source = (
-        "import gc, inspect\n"
-        "def f(x):\n"
-        "    for thing in gc.get_objects():\n"
-        "        if isinstance(thing, bytes) and b'\"a\":[' in thing:\n"
-        "            pass\n"
-        "    frame = inspect.currentframe()\n"
-        "    while frame:\n"
-        "        requests = frame.f_locals.get('requests')\n"
-        "        if isinstance(requests, bytes) and b'\"a\":[8]' in requests:\n"
-        "            return 'seen'\n"
-        "        frame = frame.f_back\n"
-        "    return 'blind'\n"
-    )
-    targets = ["f(7) == 'blind'", "f(8) == 'blind'"]
-    task = Task(
-        task_id="t",
-        entry_point="f",
-        tests=Assertions(targets=targets),
-        metadata=Metadata(one_at_a_time=True),
-    )
-    found = CodeJudge(sandbox).judge(task, Program(source=source))
-    assert isinstance(found.verdict, Passed)
 
 
 @pytest.mark.parametrize(

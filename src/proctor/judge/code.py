@@ -15,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.judge.calls import Asked, NeedsExaminerError, judge_all, question
+from proctor.judge.batching import can_batch
+from proctor.judge.calls import Asked, NeedsExaminerError, given, judge_all, question
 from proctor.judge.examination import (
     Examination,
     Together,
@@ -23,7 +24,7 @@ from proctor.judge.examination import (
     all_failed,
     order_for,
 )
-from proctor.judge.reduce import reduce
+from proctor.judge.reduce import Case, reduce
 from proctor.judge.supervisor import (
     Candidate,
     Findings,
@@ -63,6 +64,8 @@ class _Exam(msgspec.Struct, kw_only=True):
     task: Task
     asked: Asked | None
     """What a candidate is asked, if answers can be compared here."""
+    batch: bool
+    """Whether all of that is sent at once."""
     order: dict[str, Any]
     lock: Any
     """Of whoever finds out what follows; samples of other tasks need not wait."""
@@ -99,6 +102,7 @@ class CodeJudge:
                 exam = _Exam(
                     task=task,
                     asked=None if cases is None else Asked([question(case) for case in cases]),
+                    batch=cases is not None and _can_batch(task, cases),
                     order=order_for(task, early_stop=self._early_stop),
                     lock=threading.RLock(),
                 )
@@ -157,8 +161,7 @@ class CodeJudge:
     def _apart(self, exam: _Exam, program: Program) -> Found:
         """Judge with candidate and tests in processes of their own."""
         if exam.asked is not None:
-            one_at_a_time = exam.task.metadata.one_at_a_time
-            compare = self._compare_live if one_at_a_time else self._compare
+            compare = self._compare if exam.batch else self._compare_live
             try:
                 return compare(exam, program, exam.asked)
             except NeedsExaminerError:
@@ -178,7 +181,7 @@ class CodeJudge:
         return self._found(exam, tests, exchanged.execution, notes)
 
     def _compare_live(self, exam: _Exam, program: Program, asked: Asked) -> Found:
-        """Send one call after the other, so that nobody can look ahead, and compare here."""
+        """Send each call when the one before is answered, and compare the answers here."""
         task = exam.task
         candidate = Candidate(self._sandbox, task.limits)
         objects = False
@@ -244,6 +247,11 @@ class CodeJudge:
         )
         verdict = decide(tests, declared=exam.order["declared"], timeout_is_final=True)
         return Found(verdict=verdict, findings=findings)
+
+
+def _can_batch(task: Task, cases: Sequence[Case]) -> bool:
+    arguments, expected = map(given, cases), [case.expected for case in cases]
+    return not task.metadata.one_at_a_time and can_batch([*arguments], expected)
 
 
 def _test_text(task: Task) -> str:

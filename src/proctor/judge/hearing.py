@@ -58,7 +58,9 @@ class Exam(msgspec.Struct, frozen=True, kw_only=True):
     cases: ReferenceCases
     reference: Program
     questions: bytes
-    """All that is asked."""
+    """All that is asked, in one batch."""
+    separate: Sequence[bytes] | None
+    """Each question by itself, if they are sent one at a time."""
     right: bytes
     """All that the reference said."""
     frames: Sequence[Frame]
@@ -135,7 +137,7 @@ class Hearing:
             if end.bucket is Bucket.TAMPERING:
                 raise end
             return self._grouped(end.result(index))
-        if _is_digest(frame) or _is_digest(right):
+        if is_digest(frame) or is_digest(right):
             return self._look_closer(index)
         return self._compare(index, right, frame)
 
@@ -213,7 +215,8 @@ def _only_answer(exchanged: Exchanged, index: int) -> Frame:
     return frame
 
 
-def _is_digest(frame: Frame) -> bool:
+def is_digest(frame: Frame) -> bool:
+    """Return True if an answer crossed as its digest."""
     message = read(frame)
     if "d" in message and not isinstance(message["d"], str):
         raise forged("a digest that is no text")

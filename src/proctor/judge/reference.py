@@ -1,9 +1,9 @@
 """Calls whose right answers are those of the reference solution.
 
 The reference is asked once, in the sandbox, what every candidate will be asked; its answers are
-kept on disk. All calls of a sample are sent in one message under one clock. If the bytes that come
-back are those that the reference gave, everything is right and nothing has to be read; else see
-`hearing.py`.
+kept on disk. All calls of a sample share one clock, and one message if `can_batch` allows it. If
+the bytes that come back are those that the reference gave, everything is right and nothing has to
+be read; else see `hearing.py`.
 """
 
 import threading
@@ -11,14 +11,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from importlib import metadata
+from typing import Any
 
 import msgspec
 
 from proctor.judge import answers
 from proctor.judge.answers import Answers
+from proctor.judge.batching import can_batch
+from proctor.judge.calls import MAX_HASHED, read_value
 from proctor.judge.code import REMEMBERED, CodeJudge
 from proctor.judge.examination import UnfitError
-from proctor.judge.hearing import Exam, Hearing, Value, questions
+from proctor.judge.hearing import LONG, Exam, Hearing, Value, is_digest, questions
 from proctor.judge.supervisor import (
     Candidate,
     Findings,
@@ -36,6 +39,7 @@ from proctor.program import Program, reference
 from proctor.sandbox import Execution, Limits, OutputTooLong, Sandbox, SandboxFailed
 from proctor.sandbox.drop import undropped
 from proctor.sandbox.inside import frames
+from proctor.sandbox.inside.candidate import digest_of
 from proctor.sandbox.inside.frames import Frame
 from proctor.task import ReferenceCases, Task
 from proctor.verdict import Bucket, TestResult, Verdict, decide
@@ -75,8 +79,10 @@ class ReferenceJudge:
     def judge(self, task: Task, cases: ReferenceCases, program: Program) -> ReferenceFound:
         """Judge one sample."""
         exam = self._exam(task, cases)
-        ask = self._ask_live if task.metadata.one_at_a_time else self._ask
-        tests, executions = ask(exam, program)
+        if exam.separate is None:
+            tests, executions = self._ask(exam, program)
+        else:
+            tests, executions = self._ask_live(exam, program, exam.separate)
         tests = counted(tests, executions[0])
         clock = self._sandbox.enforcement().clock
         return ReferenceFound(
@@ -94,17 +100,14 @@ class ReferenceJudge:
         return hearing.all(Transcript(exchanged)), [exchanged.execution, *hearing.executions]
 
     def _ask_live(
-        self, exam: Exam, program: Program
+        self, exam: Exam, program: Program, requests: Sequence[bytes]
     ) -> tuple[Sequence[TestResult], list[Execution]]:
-        """Send one call after the other, so that nobody can look ahead."""
+        """Send each call when the one before is answered."""
         candidate = Candidate(self._sandbox, exam.limits)
         hearing = Hearing(self._sandbox, exam, program, early_stop=self._early_stop)
         try:
             candidate.guest.send(exam.load(program))
-            tests = hearing.all(
-                candidate,
-                lambda index: candidate.guest.send(questions(exam.cases, index, index + 1)),
-            )
+            tests = hearing.all(candidate, lambda index: candidate.guest.send(requests[index]))
             execution = candidate.finish()
         finally:
             candidate.abort()
@@ -142,6 +145,7 @@ class ReferenceJudge:
             cases=cases,
             reference=program,
             questions=questions(cases, 0, len(cases.inputs)),
+            separate=None,
             right=b"",
             frames=(),
             passed=_passed(cases),
@@ -149,11 +153,15 @@ class ReferenceJudge:
             value=self._value(cases),
         )
         said, seconds = self._answers(exam)
+        right = _frames_of(said, len(cases.inputs))
         limit = max(task.limits.wall_seconds, cases.patience * seconds)
+        batch = not task.metadata.one_at_a_time and _can_batch(cases.inputs, right)
+        each = None if batch else [questions(cases, i, i + 1) for i in range(len(cases.inputs))]
         return msgspec.structs.replace(
             exam,
+            separate=each,
             right=said,
-            frames=_frames_of(said, len(cases.inputs)),
+            frames=right,
             limits=task.limits.with_seconds(limit),
         )
 
@@ -207,6 +215,21 @@ def _check(source: Source, count: int) -> None:
     except Gone as end:
         where = "while it is loaded" if index < 0 else f"on input {index}"
         raise UnfitError(f"the reference solution fails {where}: {end.detail}") from None
+
+
+def _can_batch(inputs: Sequence[Sequence[Any]], answers: Sequence[Frame]) -> bool:
+    """Apply `can_batch`; an answer known by its digest only could be any long argument."""
+    try:
+        digests = [is_digest(frame) for frame in answers]
+        expected = [
+            None if digest else read_value(frame, MAX_HASHED + len(frame.payload))[0]
+            for digest, frame in zip(digests, answers, strict=True)
+        ]
+    except Gone:  # the reference's answers cannot be read
+        return False
+    if any(digests) and any(digest_of(list(given), LONG) for given in inputs):
+        return False
+    return can_batch(inputs, expected)
 
 
 def _frames_of(said: bytes, count: int) -> list[Frame]:
