@@ -25,20 +25,6 @@ SHARED = ("-fPIC", "-fno-semantic-interposition")
 SOURCE, HEADER = "headers.h", "prefix.h"
 """What the headers are called that a text begins with, and what it asks for: a compiler that does
 not take them compiled, with .gch behind their name, finds nothing else by that name."""
-COMPILER = "proctor_compiler"
-"""What a compiler is called that has read headers and sleeps until it is run beside part.cpp."""
-ASLEEP = {
-    "proctor_main.cpp": b'#include "proctor_sleep.h"\n#include "part.cpp"\n',
-    "proctor_sleep.h": b"",
-}
-LOADER = "/lib64/ld-linux-x86-64.so.2"
-"""What loads programs where they can sleep; it may load something of ours before all libraries."""
-WOKEN = "/proc/self/fd/3"
-"""Where who sleeps lies when it is run; its first argument says which of them."""
-_INCLUDED = re.compile(
-    rb"In file included from proctor_main\.cpp:2:\n|,\n +from proctor_main\.cpp:2"
-)
-"""What it says of texts besides: that they are included by that."""
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]{1,100})[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
@@ -52,12 +38,11 @@ _MAY_REACH_IN = re.compile(
     r"|\bdefine\b[^\n]*\b(?:using|namespace|operator)\b"
     r"|_GLIBCXX|##|%:%:|\\[\s\0]|\?\?/|\r(?!\n)"
     r"|\boperator\b(?!\s*[-+*%^&|~!=<>(\[,])|\bstd\s*(?:/|::\s*(?:__|/))"
-    r"|\bsystem_header\b|\binclude_next\b|__INCLUDE_LEVEL__|__BASE_FILE__"
-    r"|proctor_(?:main|sleep|compiler)"
+    rf"|\b{re.escape(HEADER)}\b"
 )
 """Also what could hide it: macros, words made of others or broken into lines, any template; what
 may replace `new`, `delete` or others that templates use, since those elsewhere would not; and what
-means something else in a text that another includes (`ASLEEP`)."""
+names the compiled headers, which an ordinary compiler would not find."""
 MOST_HEADERS = 64
 """More than anybody begins with: to look for beginnings of headers takes time for each of them."""
 
@@ -137,10 +122,10 @@ def program(toolchain: Toolchain) -> list[list[str]]:
     return [[command, *flags(toolchain), "-s", shown, "-o", "host", *sources, *libraries]]
 
 
-def plugin(toolchain: Toolchain, name: str) -> list[list[str]]:
-    """Return the command line that makes a plugin of the compiler's of its source."""
-    plain = ("-O1", "-fno-stack-protector", "-fno-exceptions", "-fPIC", "-shared", "-nostdlib")
-    return [[toolchain.commands["g++"], *plain, "-o", f"{name}.so", f"{name}.cpp"]]
+def plugin(toolchain: Toolchain) -> list[list[str]]:
+    """Return the command line that makes the plugin of ahead.cpp."""
+    words = ("-fPIC", "-shared", "-nostdlib", "-o", "ahead.so", "ahead.cpp")
+    return [[toolchain.commands["g++"], *words]]
 
 
 def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool = True) -> list[list[str]]:
@@ -151,28 +136,6 @@ def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool = True) ->
     command, plugins = toolchain.commands["g++"], ["-fplugin=./ahead.so"] if ahead else []
     made = ("-x", "c++-header", "-o", f"{HEADER}.gch", SOURCE)
     return [[command, *plugins, *words, *made]]
-
-
-def asleep(toolchain: Toolchain, words: Sequence[str]) -> list[Sequence[str]]:
-    """Return the command lines by which a compiler that has read headers and others go to sleep."""
-    (first, *rest), *others = parts_of(toolchain.commands["g++"], tuple(words)).steps
-    rest[rest.index("part.cpp")] = "proctor_main.cpp"
-    compiler = [first, "-fplugin=./asleep.so", *rest]
-    preloading = (LOADER, "--preload", "./asleep.so")
-    return [*with_headers([compiler]), *([*preloading, *argv] for argv in others)]
-
-
-def woken(toolchain: Toolchain, steps: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Have steps done by those that sleep, which know how they were called; the driver does not."""
-    driver = toolchain.commands["g++"]
-    return [
-        argv if argv[0] == driver else [WOKEN, str(number)] for number, argv in enumerate(steps)
-    ]
-
-
-def by_itself(said: bytes) -> bytes:
-    """Return what a compiler that slept says of a text, as one says that reads it alone."""
-    return _INCLUDED.sub(b"", said)
 
 
 def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:

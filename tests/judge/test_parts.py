@@ -362,10 +362,17 @@ def warm(cpp):
     [
         (f"// x\r#if 0\n{BEGIN}// y\r#endif\nstd::vector<int> v;\n{RIGHT}", "compile"),
         (f"// x\r#define vector vektor\n{BEGIN}std::vektor<int> v;\n{RIGHT}", "passed"),
-        (f'{BEGIN}#include "proctor_compiler"\n{RIGHT}', "compile"),
-        (f'{BEGIN}#pragma GCC dependency "proctor_sleep.h"\n{RIGHT}', "compile"),
-        (f'{BEGIN}#if __has_include("proctor_sleep.h")\n#error\n#endif\n{RIGHT}', "passed"),
-        (f'{BEGIN}asm(".incbin \\"proctor_compiler\\"");\n{RIGHT}', "compile"),
+        (f'{BEGIN}#include "prefix.h"\n{RIGHT}', "compile"),
+        (f'{BEGIN}#pragma GCC dependency "prefix.h.gch"\n{RIGHT}', "compile"),
+        (f'{BEGIN}#if __has_include("prefix.h.gch")\n#error\n#endif\n{RIGHT}', "passed"),
+        (f"{BEGIN}static_assert(__INCLUDE_LEVEL__ == 0);\n{RIGHT}", "passed"),
+        (f"{BEGIN}static_assert(__BASE_FILE__[0] == 'p');\n{RIGHT}", "passed"),
+        (f"{BEGIN}#pragma GCC system_header\nint none[0];\n{RIGHT}", "passed"),
+        (
+            f'{BEGIN}#ifndef DEEP\n#define DEEP\n#include_next "part.cpp"\n#endif\n{RIGHT}',
+            "compile",
+        ),
+        (f"{BEGIN}static_assert({'(' * 9000}1{')' * 9000});\n{RIGHT}", "passed"),
         (f"{BEGIN}#pragma GCC optimize 3\n{RIGHT}", "passed"),
         (
             f"{BEGIN}std::vector<int> v(3); std::string s = std::to_string(1) + s;\n{RIGHT}",

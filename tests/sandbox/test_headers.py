@@ -8,13 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from proctor import gcc
 from proctor.build import Built, Recipe, Refused, unpack
 from proctor.errors import SandboxError
 from proctor.program import Program
-from proctor.sandbox import Execution, Exited, Limits, TimedOut, Usage, headers
+from proctor.sandbox import Execution, Exited, Limits, Signalled, TimedOut, Usage, headers
 from proctor.sandbox import foreign as foreign_boxes
 from proctor.sandbox.drop import Dropped
 from proctor.sandbox.headers import WORTH_IT, WORTH_IT_FOR_PROGRAMS, Headers, Wanted
@@ -54,9 +55,8 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
     for n in range(WORTH_IT + 1):
         made = foreign.make(toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map")))
         assert isinstance(made, Built)
-    plugins = len(headers.PLUGINS)
-    assert used == [False] * (WORTH_IT - 1 + plugins + 1) + [True, True, True], (
-        "texts, plugins, headers, then a proof and texts with them"
+    assert used == [False] * (WORTH_IT + 1) + [True, True, True], (
+        "a text, the plugin, the headers, then a proof and texts with them"
     )
     lacking = "#include <vector>\nstd::map<int, int> m;\n"
     refused = foreign.make(toolchain, recipe(toolchain, lacking, ("vector",)))
@@ -81,6 +81,65 @@ def compiled(foreign, names, source):
     return made
 
 
+@pytest.fixture
+def tries(foreign, monkeypatch):
+    """Have headers compiled; return whether they were used, for each compilation after that."""
+    toolchain = foreign.offer("cpp")
+    kept = Headers(foreign._compile)
+    for _ in range(WORTH_IT):
+        file = kept.take(toolchain, Wanted(("vector",), gcc.shared(toolchain)))
+    os.close(file)
+    tries = []
+    original = type(foreign)._compile
+
+    def compile_(self, toolchain, made, file):
+        tries.append(file is not None)
+        return original(self, toolchain, made, file)
+
+    monkeypatch.setattr(foreign, "_headers", kept)
+    monkeypatch.setattr(type(foreign), "_compile", compile_)
+    yield tries
+    kept.close()
+
+
+VECTOR = "#include <vector>\n"
+
+
+def test_the_assembler_does_not_find_compiled_headers(foreign, tries):
+    toolchain = foreign.offer("cpp")
+    source = f'{VECTOR}asm(".section .data\\n.incbin \\"{gcc.HEADER}.gch\\"\\n.text");\n'
+    outcome = foreign.make(toolchain, recipe(toolchain, source, ("vector",)))
+    assert isinstance(outcome, Refused)
+    assert b"file not found" in outcome.execution.stderr
+    assert tries == [True]
+
+
+@pytest.mark.parametrize("ending", [Signalled(signal.SIGSEGV), Exited(4)])
+def test_a_compiler_that_crashes_with_compiled_headers_is_run_without(
+    foreign, tries, monkeypatch, ending
+):
+    original = type(foreign)._compile
+
+    def compile_(self, toolchain, made, file):
+        done = original(self, toolchain, made, file)
+        return done if file is None else msgspec.structs.replace(done, ending=ending)
+
+    monkeypatch.setattr(type(foreign), "_compile", compile_)
+    toolchain = foreign.offer("cpp")
+    made = foreign.make(toolchain, recipe(toolchain, f"{VECTOR}// {ending}\n", ("vector",)))
+    assert isinstance(made, Built)
+    assert tries == [True, False]
+
+
+def test_a_text_that_is_refused_with_compiled_headers_is_compiled_once(foreign, tries):
+    toolchain = foreign.offer("cpp")
+    source = f"{VECTOR}int f() {{ return nothing; }}\n"
+    outcome = foreign.make(toolchain, recipe(toolchain, source, ("vector",)))
+    assert isinstance(outcome, Refused)
+    assert outcome.execution.stderr.startswith(b"part.cpp: In function")
+    assert tries == [True]
+
+
 LEFT_TO_TEXTS = "std::vector<std::string> f(std::string s) { return {s, std::to_string(1)}; }\n"
 
 
@@ -88,7 +147,7 @@ def test_templates_that_headers_use_are_instantiated_ahead(foreign, monkeypatch)
     """A text comes to the same code, function by function, in less of the compiler's time."""
     names = ("string", "vector", "regex")
     tries = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
-    monkeypatch.setitem(headers.PLUGINS, "ahead", b"#error no plugins here\n")
+    monkeypatch.setattr(headers, "AHEAD", b"#error no plugins here\n")
     others = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
     ahead, later = (min(all_, key=lambda one: one.usage.cpu_seconds) for all_ in (tries, others))
     assert ahead.ending == later.ending == Exited(0)
@@ -109,7 +168,7 @@ def functions_of(made):
 
 
 def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(foreign, monkeypatch):
-    monkeypatch.setitem(headers.PLUGINS, "ahead", b"#error no plugins here\n")
+    monkeypatch.setattr(headers, "AHEAD", b"#error no plugins here\n")
     assert compiled(foreign, ("vector",), "std::vector<int> v;\n").ending == Exited(0)
 
 
@@ -345,7 +404,7 @@ def test_a_supervisor_that_is_killed_while_compiling_leaves_nothing(
     assert process.stdout.readline() == b"compiling\n"
     below = processes_below(process.pid)
     names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in below}
-    assert names & {"cc1plus", Path(gcc.WOKEN).name}
+    assert "cc1plus" in names
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stdout.close()

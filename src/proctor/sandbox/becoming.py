@@ -48,7 +48,7 @@ def compile_in(
     how["products"] = how["products"] if products is None else list(products)
     how["steps"] = [how["argv"]]
     how["limits"]["address_bytes"] = None  # its end would say nothing about memory
-    beside = show(toolchain, how, headers)
+    beside = show(how, headers)
     return end_of(box.start("build", limits, program=program, how=how, beside=beside))
 
 

@@ -29,7 +29,7 @@ from proctor.sandbox.box import Box
 from proctor.sandbox.contents import Contents, look_at
 from proctor.sandbox.drop import check, undropped
 from proctor.sandbox.guest import Guest
-from proctor.sandbox.headers import Headers, Wanted, is_asleep, show, wanted_by
+from proctor.sandbox.headers import Headers, Wanted, show, wanted_by
 from proctor.sandbox.job import Job, in_folder
 from proctor.sandbox.packages import entries
 from proctor.sandbox.pool import Pool
@@ -178,28 +178,27 @@ class Foreign:
             made = self._cache.get(key) if keep else None
             if made is not None:
                 return Execution(ending=Exited(0), stdout=made)
-            headers = None
-            if recipe.headers:
-                words = gcc.shared(toolchain)
-                wanted = Wanted(recipe.headers, words, instances=recipe.instances, asleep=True)
-                headers = self._headers.take(toolchain, wanted)
-            try:
-                done = self._compile(toolchain, recipe, headers)
-                if headers is not None and is_asleep(headers):
-                    done = self._unless_woken(toolchain, recipe, done)
-            finally:
-                if headers is not None:
-                    os.close(headers)
+            done = self._follow(toolchain, recipe)
             if keep and done.ending == Exited(0):
                 self._cache.put(key, done.stdout)
             return done
 
         return self._builder.build_as(key, toolchain, compile_)
 
-    def _unless_woken(self, toolchain: Toolchain, recipe: Recipe, done: Execution) -> Execution:
-        """Follow a recipe once more if a compiler that was woken did neither of what it may."""
+    def _follow(self, toolchain: Toolchain, recipe: Recipe) -> Execution:
+        """Follow a recipe; once more without compiled headers if the compiler crashes with them."""
+        headers = None
+        if recipe.headers:
+            wanted = Wanted(recipe.headers, gcc.shared(toolchain), instances=recipe.instances)
+            headers = self._headers.take(toolchain, wanted)
+        if headers is None:
+            return self._compile(toolchain, recipe, None)
+        try:
+            done = self._compile(toolchain, recipe, headers)
+        finally:
+            os.close(headers)
         if done.ending in (Exited(0), Exited(1)) or isinstance(done.ending, TimedOut | OutOfMemory):
-            return msgspec.structs.replace(done, stderr=gcc.by_itself(done.stderr))
+            return done
         return self._compile(toolchain, recipe, None)
 
     def is_making(self, toolchain: Toolchain, recipe: Recipe) -> bool:
@@ -220,7 +219,7 @@ class Foreign:
         how = becoming(toolchain, nothing, (), COMPILING)
         how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
         how["limits"]["address_bytes"] = None
-        beside = show(toolchain, how, headers)
+        beside = show(how, headers)
         pool = self._pool(toolchain, loopback=False)
         box = pool.take()
         try:

@@ -6,20 +6,13 @@ texts instantiate may be declared to be elsewhere, if whoever loads them has it.
 compiled lies in a file of memory that nobody can write to any more, and is shown to compilers by
 its descriptor: it goes when this process does, however that ends. It is used only if the compiler
 itself has said that it uses it: one that silently does not is the usual case of a mistake.
-
-A compiler that has read compiled headers can be kept in their place, asleep (`asleep.cpp`), with an
-assembler and a linker: run, they go on with the text that lies beside them. That counts if they
-compile or refuse it; if anything else becomes of it, the text is compiled as ever.
 """
 
 import os
-import platform
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,15 +34,7 @@ WORTH_IT_FOR_PROGRAMS = 6
 """Of programs nobody knows whether more will come; of the samples of a task many do."""
 KEPT_BYTES = 512 * MIB
 REMEMBERED = 1000
-PLUGINS = {
-    name: (Path(__file__).parent / f"{name}.cpp").read_bytes() for name in ("ahead", "asleep")
-}
-TRIED = {
-    "part.cpp": b"int proctor_tried(int number) { return number + 1; }\n",
-    "exports.map": b"VERSION { { global: *; }; }\n",
-}
-PROGRAM = b"\x7fELF"
-"""How programs begin, and compiled headers do not."""
+AHEAD = (Path(__file__).parent / "ahead.cpp").read_bytes()
 
 Compile = Callable[[Toolchain, Recipe, int | None], Execution]
 
@@ -62,18 +47,13 @@ class Wanted(NamedTuple):
     worth_it: int = WORTH_IT
     instances: str = ""
     """Declarations of templates that those who load what comes of the texts have instantiated."""
-    asleep: bool = False
-    """Whether a compiler that has read them will do in their place: one that makes part.s."""
 
 
 class Way(NamedTuple):
     """A way to have headers read but once."""
 
-    plugins: Sequence[str]
+    ahead: bool
     recipe: Recipe
-    proof: Recipe
-    """What is done with what came of it to see that it works."""
-    holds: Callable[[Execution], bool]
 
 
 def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
@@ -81,27 +61,10 @@ def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
     words = wanted.words
     plain = "".join(f"#include <{name}>\n" for name in wanted.names).encode()
     ahead = plain + f"#pragma proctor ahead\n{wanted.instances}".encode()
-    if wanted.asleep and Path(gcc.LOADER).exists():
-        headers, compiler = gcc.header(toolchain, words), gcc.asleep(toolchain, words)
-        files = {gcc.SOURCE: ahead, **gcc.ASLEEP, "host": _host()}
-        recipe = Recipe(files=files, steps=[*headers, *compiler], products=(gcc.COMPILER,))
-        proof = Recipe(files=TRIED, steps=gcc.parts(toolchain).steps, products=("part.so",))
-        yield Way(("ahead", "asleep"), recipe, proof, lambda done: b"tried" in done.stdout)
-    proof = Recipe(files={"part.cpp": b""}, steps=gcc.proof(toolchain, words), products=())
-    for plugins, text in ((("ahead",), ahead), ((), plain)):
-        steps = gcc.header(toolchain, words, ahead=bool(plugins))
+    for is_ahead, text in ((True, ahead), (False, plain)):
+        steps = gcc.header(toolchain, words, ahead=is_ahead)
         recipe = Recipe(files={gcc.SOURCE: text}, steps=steps, products=(f"{gcc.HEADER}.gch",))
-        yield Way(plugins, recipe, proof, lambda done: gcc.is_used(done.stderr))
-
-
-@cache
-def _host() -> bytes:
-    """Return what a program that was written down depends on besides its files."""
-    try:
-        models = re.findall(r"^model name.*", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        models = []
-    return f"{platform.release()} {platform.machine()} {models[:1]}".encode()
+        yield Way(is_ahead, recipe)
 
 
 class Headers:
@@ -116,7 +79,7 @@ class Headers:
         self._asked: OrderedDict[Wanted, int] = OrderedDict()
         self._making: set[Wanted] = set()
         self._kept: OrderedDict[Wanted, int] = OrderedDict()
-        """Headers → the file that holds them compiled, or a compiler that has read them."""
+        """Headers → the file that holds them compiled."""
         self._lock = threading.Lock()
 
     def take(self, toolchain: Toolchain, wanted: Wanted) -> int | None:
@@ -164,23 +127,24 @@ class Headers:
         for way in _ways(toolchain, wanted):
             file = None
             with suppress(SandboxError):  # not allowed here, say; other trouble the text meets, too
-                recipe = self._with_plugins(toolchain, way, known=known)
+                recipe = self._with_plugin(toolchain, way, known=known)
                 made = None if recipe is None else self._made(toolchain, recipe, known=known)
-                file = None if made is None else self._proved(toolchain, way, made)
+                file = None if made is None else self._proved(toolchain, wanted, made)
             if file is not None:
                 return file
         return None
 
-    def _with_plugins(self, toolchain: Toolchain, way: Way, *, known: bool) -> Recipe | None:
-        """Return the recipe of a way with its plugins; None if one does not compile."""
-        files = {**way.recipe.files}
-        for name in way.plugins:
-            source, steps = {f"{name}.cpp": PLUGINS[name]}, gcc.plugin(toolchain, name)
-            recipe = Recipe(files=source, steps=steps, products=(f"{name}.so",))
-            made = self._made(toolchain, recipe, known=known)
-            if made is None:
-                return None
-            files |= unpack(made)
+    def _with_plugin(self, toolchain: Toolchain, way: Way, *, known: bool) -> Recipe | None:
+        """Return the recipe of a way with its plugin; None if that does not compile."""
+        if not way.ahead:
+            return way.recipe
+        recipe = Recipe(
+            files={"ahead.cpp": AHEAD}, steps=gcc.plugin(toolchain), products=("ahead.so",)
+        )
+        made = self._made(toolchain, recipe, known=known)
+        if made is None:
+            return None
+        files = {**way.recipe.files, **unpack(made)}
         return msgspec.structs.replace(way.recipe, files=files)
 
     def _made(self, toolchain: Toolchain, recipe: Recipe, *, known: bool) -> bytes | None:
@@ -195,13 +159,15 @@ class Headers:
                     self._cache.put(key, packed)
         return packed
 
-    def _proved(self, toolchain: Toolchain, way: Way, packed: bytes) -> int | None:
-        """Have what came of a way prove that it works; None if it does not."""
+    def _proved(self, toolchain: Toolchain, wanted: Wanted, packed: bytes) -> int | None:
+        """Have the compiler prove that it uses compiled headers; None if it does not."""
         file = sealed(memoryview(packed)[packed.find(b"\n") + 1 :])  # there is no other
+        steps = gcc.proof(toolchain, wanted.words)
         holds = False
         try:
-            done = self._compile(toolchain, way.proof, file)
-            holds = done.ending == Exited(0) and way.holds(done)
+            proof = Recipe(files={"part.cpp": b""}, steps=steps, products=())
+            done = self._compile(toolchain, proof, file)
+            holds = done.ending == Exited(0) and gcc.is_used(done.stderr)
         finally:  # also if nobody waits for it any more
             if not holds:
                 os.close(file)
@@ -234,23 +200,15 @@ def wanted_by(program: Program, toolchain: Toolchain, limits: Limits) -> Wanted 
     return Wanted(names, words, WORTH_IT_FOR_PROGRAMS)
 
 
-def show(toolchain: Toolchain, how: dict[str, Any], file: int | None) -> Sequence[int]:
+def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
     """Have the first step of a compiler begin with compiled headers, if there are any.
 
     Return the descriptors that it has to be given for that.
     """
     if file is None:
         return ()
-    if is_asleep(file):
-        how["steps"] = gcc.woken(toolchain, how["steps"])
-    else:
-        how |= {"beside": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(how["steps"])}
+    how |= {"beside": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(how["steps"])}
     return (file,)
-
-
-def is_asleep(file: int) -> bool:
-    """Say whether a file is a compiler that sleeps, not headers."""
-    return os.pread(file, len(PROGRAM), 0) == PROGRAM
 
 
 def _size(file: int) -> int:

@@ -7,7 +7,7 @@ leaves is packed as a line of JSON, names and sizes, and the files one behind th
 A program may have a border, which it finds at descriptor 3, and be a file that is given beside it:
 it gets a copy of its own, because what it could open by a name it could change the rights of. A
 compiler may find a file in the border's place that is too large to be copied for each, by a name in
-its folder, or be that file; nobody can write to it.
+its folder; nobody can write to it.
 """
 
 import fnmatch
