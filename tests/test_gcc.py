@@ -145,7 +145,7 @@ def test_a_text_that_keeps_to_itself(source):
 
 
 def test_headers_are_used_only_if_the_compiler_says_so():
-    assert gcc.is_used(b"! prefix.h.gch\n part.cpp\n")
-    assert gcc.is_used(b"! ./prefix.h.gch\n")
-    assert not gcc.is_used(b"x prefix.h.gch\n. /usr/include/stdio.h\n")
+    assert gcc.is_used(b"! headers.h.gch\n part.cpp\n")
+    assert gcc.is_used(b"! ./headers.h.gch\n")
+    assert not gcc.is_used(b"x headers.h.gch\n. /usr/include/stdio.h\n")
     assert not gcc.is_used(b"")

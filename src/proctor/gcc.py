@@ -22,9 +22,8 @@ from proctor.sandbox import descriptors
 from proctor.toolchain import Toolchain
 
 SHARED = ("-fPIC", "-fno-semantic-interposition")
-SOURCE, HEADER = "headers.h", "prefix.h"
-"""What the headers are called that a text begins with, and what it asks for: a compiler that does
-not take them compiled, with .gch behind their name, finds nothing else by that name."""
+HEADER = "headers.h"
+"""What the headers are called that a text begins with; compiled, they have .gch behind it."""
 _BLANK = r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _INCLUDE = r"#[ \t]*include[ \t]*<[ \t]*([\w./+-]{1,100})[ \t]*>[ \t]*(?://[^\n]*)?\n"
 _PREFIX = re.compile(rf"{_BLANK}*+{_INCLUDE}")
@@ -122,20 +121,17 @@ def program(toolchain: Toolchain) -> list[list[str]]:
     return [[command, *flags(toolchain), "-s", shown, "-o", "host", *sources, *libraries]]
 
 
-def plugin(toolchain: Toolchain) -> list[list[str]]:
-    """Return the command line that makes the plugin of ahead.cpp."""
-    words = ("-fPIC", "-shared", "-nostdlib", "-o", "ahead.so", "ahead.cpp")
-    return [[toolchain.commands["g++"], *words]]
+def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool) -> list[list[str]]:
+    """Return the command lines that compile headers beforehand, for texts compiled with `words`.
 
-
-def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool = True) -> list[list[str]]:
-    """Return the command line that compiles headers beforehand, for texts compiled with `words`.
-
-    `ahead`: what they use is instantiated ahead, by that plugin.
+    `ahead`: make the plugin of ahead.cpp first, which instantiates the templates that they use.
     """
-    command, plugins = toolchain.commands["g++"], ["-fplugin=./ahead.so"] if ahead else []
-    made = ("-x", "c++-header", "-o", f"{HEADER}.gch", SOURCE)
-    return [[command, *plugins, *words, *made]]
+    command = toolchain.commands["g++"]
+    header = [*words, "-x", "c++-header", "-o", f"{HEADER}.gch", HEADER]
+    if not ahead:
+        return [[command, *header]]
+    plugin = [command, "-fPIC", "-shared", "-nostdlib", "-o", "ahead.so", "ahead.cpp"]
+    return [plugin, [command, "-fplugin=./ahead.so", *header]]
 
 
 def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:

@@ -362,9 +362,9 @@ def warm(cpp):
     [
         (f"// x\r#if 0\n{BEGIN}// y\r#endif\nstd::vector<int> v;\n{RIGHT}", "compile"),
         (f"// x\r#define vector vektor\n{BEGIN}std::vektor<int> v;\n{RIGHT}", "passed"),
-        (f'{BEGIN}#include "prefix.h"\n{RIGHT}', "compile"),
-        (f'{BEGIN}#pragma GCC dependency "prefix.h.gch"\n{RIGHT}', "compile"),
-        (f'{BEGIN}#if __has_include("prefix.h.gch")\n#error\n#endif\n{RIGHT}', "passed"),
+        (f'{BEGIN}#include "headers.h"\n{RIGHT}', "compile"),
+        (f'{BEGIN}#pragma GCC dependency "headers.h.gch"\n{RIGHT}', "compile"),
+        (f'{BEGIN}#if __has_include("headers.h.gch")\n#error\n#endif\n{RIGHT}', "passed"),
         (f"{BEGIN}static_assert(__INCLUDE_LEVEL__ == 0);\n{RIGHT}", "passed"),
         (f"{BEGIN}static_assert(__BASE_FILE__[0] == 'p');\n{RIGHT}", "passed"),
         (f"{BEGIN}#pragma GCC system_header\nint none[0];\n{RIGHT}", "passed"),

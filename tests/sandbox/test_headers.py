@@ -55,8 +55,8 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
     for n in range(WORTH_IT + 1):
         made = foreign.make(toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map")))
         assert isinstance(made, Built)
-    assert used == [False] * (WORTH_IT + 1) + [True, True, True], (
-        "a text, the plugin, the headers, then a proof and texts with them"
+    assert used == [False] * WORTH_IT + [True, True, True], (
+        "a text, the headers, then a proof and texts with them"
     )
     lacking = "#include <vector>\nstd::map<int, int> m;\n"
     refused = foreign.make(toolchain, recipe(toolchain, lacking, ("vector",)))
@@ -325,7 +325,7 @@ def test_while_one_makes_them_others_do_without(foreign, all_closed):
     kept = Headers(compile_)
     for _ in range(WORTH_IT):
         file = kept.take(toolchain, wanted)
-    assert meanwhile == [None] * 3, "a plugin, the headers and their proof"
+    assert meanwhile == [None] * 2, "the headers and their proof"
     os.close(file)
     kept.close()
 
@@ -344,7 +344,7 @@ def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed
     "answer",
     [
         Execution(ending=Exited(1), stderr=b"no such header"),
-        Execution(ending=Exited(0), stdout=made(10).stdout, stderr=b"x prefix.h.gch\n"),
+        Execution(ending=Exited(0), stdout=made(10).stdout, stderr=b"x headers.h.gch\n"),
     ],
 )
 def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):

@@ -1,25 +1,24 @@
-"""Headers compiled beforehand: by us, in the sandbox, and exactly those that a text begins with.
+"""Precompiled C++ headers, made in the sandbox: exactly those that a text begins with.
 
-More than a text includes would make programs compile that lack an include. Where the compiler takes
-a plugin, what headers instantiate is instantiated there and then, not by every text; and what many
-texts instantiate may be declared to be elsewhere, if whoever loads them has it. What was
-compiled lies in a file of memory that nobody can write to any more, and is shown to compilers by
-its descriptor: it goes when this process does, however that ends. It is used only if the compiler
-itself has said that it uses it: one that silently does not is the usual case of a mistake.
+More than these would make programs compile that lack an include. If the compiler takes a plugin,
+the templates that headers use are instantiated in them instead of in every text; templates that
+many texts use may be declared there to be elsewhere, in the program that loads what is compiled.
+
+Precompiled headers lie in a sealed file in memory, which compilers get as a descriptor: guests
+cannot change it, and it goes with this process. They are used only once the compiler has confirmed
+that it uses them, because GCC ignores those that do not fit. Otherwise texts are compiled plainly.
 """
 
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from proctor import gcc
-from proctor.build import LIMITS, Recipe, unpack
+from proctor.build import LIMITS, Recipe
 from proctor.cache import Cache
 from proctor.errors import SandboxError
 from proctor.program import Program
@@ -47,24 +46,6 @@ class Wanted(NamedTuple):
     worth_it: int = WORTH_IT
     instances: str = ""
     """Declarations of templates that those who load what comes of the texts have instantiated."""
-
-
-class Way(NamedTuple):
-    """A way to have headers read but once."""
-
-    ahead: bool
-    recipe: Recipe
-
-
-def _ways(toolchain: Toolchain, wanted: Wanted) -> Iterator[Way]:
-    """Yield ways, the best one first."""
-    words = wanted.words
-    plain = "".join(f"#include <{name}>\n" for name in wanted.names).encode()
-    ahead = plain + f"#pragma proctor ahead\n{wanted.instances}".encode()
-    for is_ahead, text in ((True, ahead), (False, plain)):
-        steps = gcc.header(toolchain, words, ahead=is_ahead)
-        recipe = Recipe(files={gcc.SOURCE: text}, steps=steps, products=(f"{gcc.HEADER}.gch",))
-        yield Way(is_ahead, recipe)
 
 
 class Headers:
@@ -120,35 +101,22 @@ class Headers:
                 os.close(self._kept.popitem()[1])
 
     def _make(self, toolchain: Toolchain, wanted: Wanted, *, known: bool) -> int | None:
-        """Compile headers in the best way that works here; None if there is none.
+        """Compile headers, with templates ahead if the compiler takes plugins; None if that fails.
 
-        `known`: only if somebody compiled them before.
+        `known`: only take them from the cache.
         """
-        for way in _ways(toolchain, wanted):
-            file = None
-            with suppress(SandboxError):  # not allowed here, say; other trouble the text meets, too
-                recipe = self._with_plugin(toolchain, way, known=known)
-                made = None if recipe is None else self._made(toolchain, recipe, known=known)
-                file = None if made is None else self._proved(toolchain, wanted, made)
-            if file is not None:
-                return file
+        for ahead in (True, False):
+            with suppress(SandboxError):  # compiling the text will fail in the same way
+                file = self._compiled(toolchain, wanted, ahead=ahead, known=known)
+                if file is not None:
+                    return file
         return None
 
-    def _with_plugin(self, toolchain: Toolchain, way: Way, *, known: bool) -> Recipe | None:
-        """Return the recipe of a way with its plugin; None if that does not compile."""
-        if not way.ahead:
-            return way.recipe
-        recipe = Recipe(
-            files={"ahead.cpp": AHEAD}, steps=gcc.plugin(toolchain), products=("ahead.so",)
-        )
-        made = self._made(toolchain, recipe, known=known)
-        if made is None:
-            return None
-        files = {**way.recipe.files, **unpack(made)}
-        return msgspec.structs.replace(way.recipe, files=files)
-
-    def _made(self, toolchain: Toolchain, recipe: Recipe, *, known: bool) -> bytes | None:
-        """Return what came of a recipe, packed; None if nothing did or it is not `known`."""
+    def _compiled(
+        self, toolchain: Toolchain, wanted: Wanted, *, ahead: bool, known: bool
+    ) -> int | None:
+        """Return compiled headers that the compiler confirms it uses; else None."""
+        recipe = _recipe(toolchain, wanted, ahead=ahead)
         key = recipe.digest(toolchain)
         packed = None if self._cache is None else self._cache.get(key)
         if packed is None and not known:
@@ -157,21 +125,19 @@ class Headers:
                 packed = made.stdout
                 if self._cache is not None:
                     self._cache.put(key, packed)
-        return packed
-
-    def _proved(self, toolchain: Toolchain, wanted: Wanted, packed: bytes) -> int | None:
-        """Have the compiler prove that it uses compiled headers; None if it does not."""
-        file = sealed(memoryview(packed)[packed.find(b"\n") + 1 :])  # there is no other
-        steps = gcc.proof(toolchain, wanted.words)
-        holds = False
+        if packed is None:
+            return None
+        file = sealed(memoryview(packed)[packed.find(b"\n") + 1 :])  # the only product
+        is_used = False
         try:
+            steps = gcc.proof(toolchain, wanted.words)
             proof = Recipe(files={"part.cpp": b""}, steps=steps, products=())
             done = self._compile(toolchain, proof, file)
-            holds = done.ending == Exited(0) and gcc.is_used(done.stderr)
-        finally:  # also if nobody waits for it any more
-            if not holds:
+            is_used = done.ending == Exited(0) and gcc.is_used(done.stderr)
+        finally:  # also if the request is cancelled meanwhile
+            if not is_used:
                 os.close(file)
-        return file if holds else None
+        return file if is_used else None
 
     def _first_of(self, wanted: Wanted) -> int | None:
         """Return a descriptor of the longest beginning that is compiled, if there is one."""
@@ -187,6 +153,17 @@ class Headers:
             wanted, file = self._kept.popitem(last=False)
             os.close(file)
             self._asked.pop(wanted, None)
+
+
+def _recipe(toolchain: Toolchain, wanted: Wanted, *, ahead: bool) -> Recipe:
+    """Return how headers are compiled beforehand."""
+    text = "".join(f"#include <{name}>\n" for name in wanted.names)
+    files = {gcc.HEADER: text.encode()}
+    if ahead:
+        text += f"#pragma proctor ahead\n{wanted.instances}"
+        files = {gcc.HEADER: text.encode(), "ahead.cpp": AHEAD}
+    steps = gcc.header(toolchain, wanted.words, ahead=ahead)
+    return Recipe(files=files, steps=steps, products=(f"{gcc.HEADER}.gch",))
 
 
 def wanted_by(program: Program, toolchain: Toolchain, limits: Limits) -> Wanted | None:
