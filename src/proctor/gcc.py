@@ -83,7 +83,7 @@ def parts_of(command: str, words: tuple[str, ...]) -> Parts:
     link = [
         *(_tool(command, "ld"), "-shared", "--eh-frame-hdr", "--hash-style=gnu"),
         *("-z", "noseparate-code"),  # half as large, and mapped in fewer pieces
-        *("-o", "part.so", begin, "part.o", end, "exports.map"),
+        *("--version-script=exports.map", "-o", "part.so", begin, "part.o", end),
     ]
     return Parts(compile=found["cc1plus"], assemble=found["as"], link=link)
 
@@ -104,7 +104,7 @@ def whole(toolchain: Toolchain) -> list[Sequence[str]]:
     libraries = [word for word in words if word.startswith(("-l", "-L", "-Wl,"))]
     link = [
         *(toolchain.commands["g++"], *shared(toolchain), "-shared"),
-        *("-o", "part.so", "part.o", "exports.map", *libraries),
+        *("-Wl,--version-script=exports.map", "-o", "part.so", "part.o", *libraries),
     ]
     return [*parts(toolchain).steps[:-1], link]
 

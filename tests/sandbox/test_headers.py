@@ -32,7 +32,7 @@ def foreign(kernel):
 
 def recipe(toolchain, source, names):
     return Recipe(
-        files={"part.cpp": source.encode(), "exports.map": b"VERSION { { local: *; }; }\n"},
+        files={"part.cpp": source.encode(), "exports.map": b"{ local: *; };\n"},
         steps=gcc.parts(toolchain).steps,
         products=("part.so",),
         headers=names,

@@ -279,7 +279,7 @@ class _Workshop:
         return Recipe(
             files={
                 "part.cpp": text.encode("utf-8", "surrogatepass"),
-                "exports.map": f"VERSION {{ {exports.strip()} }}\n".encode(),
+                "exports.map": exports.encode(),
             },
             steps=gcc.whole(self.toolchain) if whole else gcc.parts(self.toolchain).steps,
             products=("part.so",),
