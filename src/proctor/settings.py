@@ -32,8 +32,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
     wasm: str | None = None
     """Path of the WASI build of Python that candidates of the wasm tier run in."""
-    walls: Literal["fresh", "kept"] = "fresh"
-    """Walls for every candidate, or those of the one before if it left no trace (kernel tier)."""
     candidate_packages: list[str] | None = None
     """Installed packages that candidates may import; numpy, where it is installed, by default."""
     openai_url: str | None = None

@@ -67,7 +67,6 @@ def cluster_for(ways: Ways, settings: Settings, benchmark: Benchmark | None = No
         require=ways.require,
         python=None if ways.python == o.DEFAULT_PYTHON else _placed(ways.python),
         packages=settings.candidate_packages if packages is None else o.parse_packages(packages),
-        walls=settings.walls,
     )
     cluster = open_cluster(
         setup,

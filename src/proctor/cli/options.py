@@ -46,13 +46,6 @@ class Engine(StrEnum):
     ray = "ray"
 
 
-class Walls(StrEnum):
-    """The choices of --walls."""
-
-    fresh = "fresh"
-    kept = "kept"
-
-
 class Preamble(StrEnum):
     """What stands in front of every program."""
 
@@ -83,14 +76,6 @@ SandboxName = Annotated[
     str | None, typer.Option("--sandbox", help="auto, kernel, docker, contained, wasm or portable.")
 ]
 Require = Annotated[str | None, typer.Option(help="Refuse to run in a lesser sandbox than this.")]
-WallsMode = Annotated[
-    Walls | None,
-    typer.Option(
-        "--walls",
-        help="Fresh walls for every candidate, or kept from one that left no trace.",
-        show_default="fresh",
-    ),
-]
 BenchmarkTimeout = Annotated[
     float,
     typer.Option(
@@ -325,14 +310,9 @@ def sandbox_for(
     chosen = settings.candidate_packages if packages is None else parse_packages(packages)
     wished = () if benchmark is None else benchmark.packages
     tier = name or settings.sandbox
-    sandbox = open_sandbox(tier, python, require, chosen, wished, walls=settings.walls)
+    sandbox = open_sandbox(tier, python, require, chosen, wished)
     warn_if_bare(sandbox.enforcement())
     return sandbox
-
-
-def with_walls(settings: Settings, walls: Walls | None) -> Settings:
-    """Return the settings with what a flag says of walls."""
-    return settings if walls is None else msgspec.structs.replace(settings, walls=walls.value)
 
 
 def warn_if_bare(found: Enforcement) -> None:

@@ -53,7 +53,6 @@ def run(
     show: Annotated[int, typer.Option(min=0, help="Show so many receipts below.")] = 0,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
-    walls: o.WallsMode = None,
     timeout: o.Timeout = None,
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
@@ -91,7 +90,7 @@ def run(
     asking.check()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
-    settings = o.with_walls(load_settings(), walls)
+    settings = load_settings()
     open_walls = opener(ways, settings)
     choice = o.choose(release, start_date, end_date)
     loaded = o.open_benchmarks(

@@ -39,7 +39,6 @@ def score(
     json: o.Json = False,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
-    walls: o.WallsMode = None,
     timeout: o.Timeout = None,
     benchmark_timeout: o.BenchmarkTimeout = math.inf,
     memory: o.Memory = None,
@@ -64,7 +63,7 @@ def score(
 
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
-    settings = o.with_walls(load_settings(), walls)
+    settings = load_settings()
     open_walls = opener(ways, settings)
     ks = o.parse_counts("--k", k)
     choice = o.choose(release, start_date, end_date)

@@ -40,7 +40,6 @@ def serve(
     queue: Annotated[int, typer.Option(min=0, help="Requests that may wait; 0: 128 a worker.")] = 0,
     sandbox: o.SandboxName = None,
     require: o.Require = None,
-    walls: o.WallsMode = None,
     data: o.Data = None,
     python: o.Python = o.DEFAULT_PYTHON,
     wasm: o.Wasm = None,
@@ -57,7 +56,7 @@ def serve(
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = Ways(engine, address, batch_size, workers, sandbox, require, python, candidate_packages)
     ways.check()
-    settings = o.with_walls(load_settings(), walls)
+    settings = load_settings()
     if data is not None:
         settings = msgspec.structs.replace(settings, data=str(data))
     local = host in LOOPBACK

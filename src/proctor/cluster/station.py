@@ -23,7 +23,7 @@ from proctor.errors import ProctorError, SandboxError
 from proctor.judge import Judgement, Rules
 from proctor.program import Program
 from proctor.receipt import MAX_OUTPUT, versions
-from proctor.sandbox import Enforcement, Execution, KeptWalls, Sandbox
+from proctor.sandbox import Enforcement, Execution, Sandbox
 from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.job import Job
 from proctor.task import Task
@@ -45,7 +45,6 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The interpreter that runs candidates; each station's own if there is none."""
     packages: Sequence[str] | None = None
     wished: Sequence[str] = ()
-    walls: KeptWalls = "fresh"
     languages: Sequence[str] = ()
     """What else than Python is tried before the first program comes."""
 
@@ -115,7 +114,6 @@ class Station:
                 setup.require,
                 setup.packages,
                 setup.wished,
-                walls=setup.walls,
             )
         except ProctorError as error:
             return type(error)(f"{host}: {error}")

@@ -37,8 +37,6 @@ MIB = 1024 * KIB
 GIB = 1024 * MIB
 
 Tier = Literal["kernel", "docker", "contained", "wasm", "portable"]
-KeptWalls = Literal["fresh", "kept"]
-"""Whether every candidate has walls of its own, or those of the one before if it left no trace."""
 Clock = Literal["cpu", "wall"]
 Role = Literal["candidate", "examiner", "checker", "together"]
 

@@ -17,7 +17,6 @@ from proctor.program import Program
 from proctor.sandbox import (
     Ending,
     Limits,
-    SandboxFailed,
     descriptors,
 )
 from proctor.sandbox.cgroup import Group, Host, room
@@ -26,12 +25,10 @@ from proctor.sandbox.control import GONE, Answer, Control
 from proctor.sandbox.drop import DROPPED, Dropped, is_dropped
 from proctor.sandbox.ends import Ends
 from proctor.sandbox.exchange import (
-    WALLS_ARE_GONE,
     Exchanged,
     Heard,
     exchanged,
     order_for,
-    order_in_slot,
 )
 from proctor.sandbox.guest import PATIENCE_AFTER_KILL, Guest, over_limit
 from proctor.sandbox.inside.program import wrap
@@ -235,17 +232,6 @@ class Box:
     ) -> Exchanged:
         """Have a fresh guest answer requests that are all known, under one clock."""
         return exchanged(self.ask(order_for(role, limits, wipe=wipe), requests, limits), limits)
-
-    def exchange_in_slot(self, requests: bytes, limits: Limits, role: str) -> Exchanged:
-        """Do so behind walls that stay for the next guest, unless this one leaves a trace.
-
-        Who loses these walls, for whatever reason, gets some of his own: that is no way out.
-        """
-        order = order_in_slot(role, limits)
-        done = exchanged(self.ask(order, requests, limits, self.look_behind_walls), limits)
-        if done.execution.ending == SandboxFailed(WALLS_ARE_GONE):
-            return self.exchange(requests, limits, role)
-        return done
 
     def ask(
         self,

@@ -1,11 +1,10 @@
 """Which tier to run candidates in."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import get_args
 
 from proctor.errors import InputError, SandboxError
-from proctor.sandbox import KeptWalls, Sandbox, Tier
+from proctor.sandbox import Sandbox, Tier
 from proctor.sandbox.contained import open_contained
 from proctor.sandbox.docker import open_docker
 from proctor.sandbox.kernel import open_kernel
@@ -33,13 +32,10 @@ def open_sandbox(
     require: str | None = None,
     packages: Sequence[str] | None = None,
     wished: Sequence[str] = (),
-    *,
-    walls: KeptWalls = "fresh",
 ) -> Sandbox:
     """Open the tier called `name`; `auto` is the best that is isolated, or nothing.
 
     Candidates may import `packages`; if nobody says which, those `wished` for where installed.
-    Walls that are `kept` from candidate to candidate are the kernel tier's only.
     """
     for flag, asked in (("--sandbox", name), ("--require", require)):
         if asked not in (None, "auto", *ORDER):
@@ -48,15 +44,10 @@ def open_sandbox(
     good = [tier for tier in tiers if require not in ORDER or not _less(tier, require)]
     if not good:
         raise SandboxError(f"--require {require}: {name} is less than that")
-    if walls == "kept" and "kernel" not in good:
-        raise InputError(f"--walls kept: only the kernel tier can keep them, not {name}")
-    openers = TIERS
-    if walls == "kept":
-        good, openers = ["kernel"], {**TIERS, "kernel": partial(open_kernel, slots=True)}
     refusals = []
     for tier in good:
         try:
-            sandbox = openers[tier](python, packages, wished)
+            sandbox = TIERS[tier](python, packages, wished)
             isolated = sandbox.enforcement().isolated
         except SandboxError as error:
             refusals.append(f"{tier}: {error}")

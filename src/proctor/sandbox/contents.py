@@ -39,7 +39,6 @@ MODULES = (
         "traces",
         "series",
         "players",
-        "slots",
         "orders",
         "watch",
         "roles",

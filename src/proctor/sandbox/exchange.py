@@ -19,8 +19,6 @@ from proctor.sandbox.clock import Stopwatch
 from proctor.sandbox.control import Answer
 from proctor.sandbox.guest import by_itself
 
-WALLS_ARE_GONE = "the first process of the walls is gone"
-
 
 class Exchanged(NamedTuple):
     """What became of a guest whose requests were all sent at once."""
@@ -42,21 +40,13 @@ def order_for(role: str, limits: Limits, *, wipe: bool) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def order_in_slot(role: str, limits: Limits) -> bytes:
-    """Return the order to do so behind walls that stay for the next guest."""
-    order = {"do": "exchange", "role": role, "limits": _and_one_more(limits), "kept": True}
-    return msgspec.json.encode(order)
-
-
-@lru_cache(maxsize=64)
 def order_to_settle(limits: Limits) -> bytes:
-    """Return the order to put up walls for many runs of one program."""
-    return msgspec.json.encode({"do": "settle", "limits": _and_one_more(limits)})
+    """Return the order to make namespaces for many runs of one program.
 
-
-def _and_one_more(limits: Limits) -> Limits:
-    """Allow for the process that those behind walls that stay fork from."""
-    return msgspec.structs.replace(limits, processes=limits.processes + 1)
+    The process that forks the runs counts against the limit, too.
+    """
+    limits = msgspec.structs.replace(limits, processes=limits.processes + 1)
+    return msgspec.json.encode({"do": "settle", "limits": limits})
 
 
 @lru_cache(maxsize=64)
@@ -79,8 +69,6 @@ def exchanged(heard: Heard, limits: Limits) -> Exchanged:
     if "ended" not in header:
         return Exchanged(b"", Execution(ending=_unheard(heard)))
     answers = blob[sum(header["sizes"]) :]
-    if _walls_are_gone(heard):
-        return Exchanged(b"", Execution(ending=SandboxFailed(WALLS_ARE_GONE)))
     execution = _executed(heard, limits)
     if not answers.startswith(b"R"):
         why = answers.removeprefix(b"F").decode("utf-8", "replace")
@@ -94,15 +82,9 @@ def run_of_many(heard: Heard, limits: Limits) -> Execution:
     header = heard.answer.header
     if "ended" not in header:
         return Execution(ending=_unheard(heard))
-    if _walls_are_gone(heard):
-        return Execution(ending=SandboxFailed(WALLS_ARE_GONE))
+    if header["state"] == "gone" and heard.killed is None and not header["too_long"]:
+        return Execution(ending=SandboxFailed("the process that forks the runs has died"))
     return _executed(heard, limits)
-
-
-def _walls_are_gone(heard: Heard) -> bool:
-    """Say whether the process that guests fork from has died, and nobody ended it."""
-    header = heard.answer.header
-    return header["state"] == "gone" and heard.killed is None and not header["too_long"]
 
 
 def _unheard(heard: Heard) -> Ending:
@@ -121,7 +103,7 @@ def _executed(heard: Heard, limits: Limits) -> Execution:
         stdout=blob[:first],
         stderr=blob[first : first + second],
         usage=Usage(
-            # nobody is told what those took who were ended with the first process of their walls
+            # the keeper cannot tell what a run used that was killed with the process it forks from
             cpu_seconds=max(header["cpu_seconds"], heard.clock.cpu_seconds),
             wall_seconds=heard.clock.passed,
             memory_bytes=max(header["memory_bytes"], heard.clock.memory_bytes),

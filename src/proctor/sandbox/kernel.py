@@ -44,24 +44,19 @@ WALLS = {
     "system calls": "seccomp, no capabilities",
 }
 
-SLOTS = {"other candidates": "namespaces of the one before, if it left no trace"}
-"""What differs where walls stay from candidate to candidate."""
-
 
 def open_kernel(
     python: str = sys.executable,
     packages: Sequence[str] | None = None,
     wished: Sequence[str] = (),
-    *,
-    slots: bool = False,
 ) -> Warm:
-    """Open the tier for Linux hosts that allow user namespaces; `slots`: with walls that stay."""
-    walls, ground = {**WALLS, **(SLOTS if slots else {})}, None
+    """Open the tier for Linux hosts that allow user namespaces."""
+    walls, ground = dict(WALLS), None
     with contextlib.suppress(SandboxError):  # then all together are watched
         ground = find_ground()
         walls["memory_bytes"] = "rlimit, each process; cgroup, all together"
     return on_this_host(
-        Promise(tier="kernel", isolated=True, walls=walls, languages=True, slots=slots),
+        Promise(tier="kernel", isolated=True, walls=walls, languages=True),
         lambda contents: kernel_box(contents, ground),
         python,
         packages,

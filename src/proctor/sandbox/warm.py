@@ -48,8 +48,6 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
     clock: str = "schedstat"
     languages: bool = False
     """Whether it runs programs of other languages than Python."""
-    slots: bool = False
-    """Whether a candidate that leaves no trace leaves its walls to the next."""
 
 
 class Warm:
@@ -202,8 +200,6 @@ class Warm:
         pool = self._boxes(role, requests, loopback=limits.loopback)
         box = pool.take()
         try:
-            if self._promise.slots and role == "candidate" and box.serial:
-                return box.exchange_in_slot(requests, limits, role)
             return box.exchange(requests, limits, role)
         finally:
             pool.give_back(box)

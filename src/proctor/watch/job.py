@@ -176,7 +176,6 @@ def _walls(work: Work, benchmark: Benchmark, settings: Settings) -> Sandbox:
         work.require,
         settings.candidate_packages,
         benchmark.packages,
-        walls=settings.walls,
     )
 
 

@@ -1,10 +1,11 @@
-"""What a run of a program could leave behind for the next one, or for another program."""
+"""What one case of a program, or one candidate, could leave behind for the next."""
 
 import time
 
 import msgspec
 import pytest
 
+from proctor.judge.supervisor import GOODBYE, load_request
 from proctor.program import Program
 from proctor.sandbox import MIB, Sandbox
 from proctor.sandbox.series import MOST
@@ -143,14 +144,52 @@ for _ in range(20):
     keep(0, 0, 0)
 print("sent")
 """,
+    "a hint": """
+import fcntl, struct
+folder = os.open(".", os.O_RDONLY)
+print(fcntl.fcntl(folder, 1035, bytes(8)))
+with contextlib.suppress(PermissionError):
+    fcntl.fcntl(folder, 1036, struct.pack("Q", 3))
+""",
+    "memory of its parent": """
+import sys
+frame = sys._getframe()
+while frame:
+    print(frame.f_code.co_name)
+    for name, value in list(frame.f_locals.items()):
+        if isinstance(value, (bytearray, memoryview)) and any(value):
+            print(name, bytes(value))
+    frame = frame.f_back
+block = bytearray(77 << 20)
+""",
+    "locks and flags of its input": """
+import fcntl, struct
+def lock(fd, what, kind, at):
+    return struct.unpack("hhqqi4x", fcntl.fcntl(fd, what, struct.pack("hhqqi4x", kind, 0, at, 1, 0)))
+print(lock(os.open(os.devnull, os.O_RDWR), 36, 1, 1 << 40)[0], fcntl.fcntl(0, fcntl.F_GETFL))
+with contextlib.suppress(OSError):  # a pipe that is read cannot be locked for writing
+    lock(0, 37, 0, 1 << 40)
+fcntl.fcntl(0, fcntl.F_SETFL, os.O_APPEND)
+""",
 }
+MODULES = "import array, contextlib, ctypes, mmap, os, resource, socket\n"
 
 
 @pytest.mark.parametrize("channel", CHANNELS.values(), ids=CHANNELS)
 def test_a_run_hears_nothing_of_those_before(sandbox: Sandbox, channel: str) -> None:
-    modules = "import array, contextlib, ctypes, mmap, os, resource, socket\n"
-    executions, _ = run_all(sandbox, f"{modules}{IN_FLIGHT}{channel}#    \n", [b""] * 5)
+    executions, _ = run_all(sandbox, f"{MODULES}{IN_FLIGHT}{channel}#    \n", [b""] * 5)
     said = outputs(executions)
+    assert set(said) == {said[0]}
+    assert said[0]
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [pytest.param(code, id=name) for name, code in CHANNELS.items() if "main.py" not in code],
+)
+def test_a_candidate_learns_nothing_of_those_before(sandbox: Sandbox, channel: str) -> None:
+    requests = load_request(f"{MODULES}{IN_FLIGHT}{channel}", denied=False) + GOODBYE
+    said = outputs([sandbox.exchange(requests, QUICK).execution for _ in range(3)])
     assert set(said) == {said[0]}
     assert said[0]
 

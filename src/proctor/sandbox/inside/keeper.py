@@ -41,12 +41,11 @@ from .players import player
 from .program import unwrap
 from .roles import SetUp
 from .series import First, Series
-from .slots import letter
 from .watch import MAX_PACKET, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn
+    from collections.abc import Sequence
+    from typing import Any
 
 INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""
@@ -191,9 +190,6 @@ class Keeper:
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
-        if "kept" in order:
-            self._lodge(order, requests)
-            return
         if self._series is not None:
             self._leave()
         play = player(order["role"])
@@ -219,77 +215,36 @@ class Keeper:
             os.close(fd)
         self._reply(code, ward.cpu_seconds, ward.memory_bytes)
 
-    def _lodge(self, order: dict[str, Any], requests: memoryview) -> None:
-        """Do the same behind walls that stay for the next guest, unless this one leaves a trace."""
-        slot = self._series
-        if slot is None or slot.order is not order:
-            slot = self._slot(order)
-        stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
-        theirs = (letter(requests), stdout[1], stderr[1], answers[1])
-        slot.begin(*theirs)
-        most = order["limits"]["output_bytes"]
-        self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
-        code, cpu_seconds, memory_bytes, state = slot.told(self._hear(slot))
-        for fd in theirs:
-            os.close(fd)
-        if state != b"kept":
-            self._leave()
-        self._reply(code, cpu_seconds, memory_bytes, state)
-
-    def _slot(self, order: dict[str, Any]) -> Series:
-        """Put up walls for guests to come."""
-        play = player(order["role"])
-        slot, code = self._put_up(order, lambda up, nest: up.lodge(nest, play))
-        if code is not None:
-            why = bytes(self._said.finish()[-1]).decode("utf-8", "replace")
-            self._said.wipe()
-            raise OSError(errno.EPERM, f"no walls could be put up: {why or code}")
-        self._stand(slot, None)
-        return slot
-
     def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
-        """Have a program compiled by the first process of its walls, from which all runs fork."""
-        said = bytearray(parcel)  # the order itself is wiped in a process that becomes another
-        series, code = self._put_up(order, lambda up, nest: up.settle(nest, said))
-        said[:] = bytes(len(said))
-        if code is None:
-            self._stand(series, unwrap(parcel)[0])
-            self._say(settled=True)
-        else:
-            self._reply(code, series.ward.cpu_seconds, series.ward.memory_bytes)
-
-    def _put_up(
-        self, order: dict[str, Any], become: Callable[[SetUp, SerialNest], NoReturn]
-    ) -> tuple[Series, int | None]:
-        """Fork the first process of new walls, and wait until they stand; its code if it died."""
+        """Fork the process that compiles a program and from which its cases fork."""
         self._leave()
         nest = self._nest
         assert isinstance(nest, SerialNest)  # noqa: S101
+        said = bytearray(parcel)  # the order itself is wiped in a process that becomes another
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
         set_up = self._set_up(order, (0, stdout[1], stderr[1], theirs.fileno(), answers[1]))
         ward = Ward(nest, nest.fork_first())
         if ward.pid == 0:
             theirs.detach()  # or it would be closed when we forget it
-            raise First(lambda: become(set_up, nest))
+            raise First(lambda: set_up.settle(nest, said))
         theirs.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
         most = order["limits"]["output_bytes"]
         self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
-        series = Series(ward, ours, order)
+        series = Series(ward, ours)
         code = self._hear(series)
+        said[:] = bytes(len(said))
         if code is not None:
             ours.close()
-        return series, code
-
-    def _stand(self, series: Series, source: memoryview | None) -> None:
-        """Have runs from now on behind walls that stand, of one program or of many."""
+            self._reply(code, ward.cpu_seconds, ward.memory_bytes)
+            return
         self._said.finish()
         self._said.wipe()
         self._series = series
-        assert isinstance(self._nest, SerialNest)  # noqa: S101
-        series.settled(self._nest, source)
+        series.settled(nest, unwrap(parcel)[0])
+        self._say(settled=True)
 
     def _case(self, order: dict[str, Any], stdin: memoryview) -> None:
         """Have one more run forked, and send back all it wrote."""

@@ -16,7 +16,6 @@ from .light import TYPE_CHECKING, signal
 from .players import perform
 from .program import run_program, unwrap
 from .series import run_series
-from .slots import run_slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -117,14 +116,6 @@ class SetUp:
             self._go(self._steps)
             source, _, args, _ = map(bytes, unwrap(memoryview(said)))
             run_series(nest, lambda: self._go(self._last), source, load(args or b"[]"))
-        finally:
-            os._exit(1)
-
-    def lodge(self, nest: SerialNest, play: Player | None) -> NoReturn:
-        """Turn this process into one from which guests fork."""
-        try:
-            self._go(self._steps)
-            run_slot(nest, lambda: self._go(self._last), play)
         finally:
             os._exit(1)
 

@@ -1,14 +1,14 @@
-"""A series: one program whose runs all fork from a process that has its walls already.
+"""A series: the cases of one stdin sample, whose processes fork from one that is already confined.
 
-That process is the first one of the program's pid namespace and comes from the keeper, as a guest
-does: it puts up all walls, compiles the program, and from then on forks a fresh process for every
-input. Nobody inside can signal it or look into it. It hears of a run by three descriptors that come
-over a line; the input is in the first of them, and what is expected is nowhere in the box. When a
-run has ended it kills whatever is left in the namespace. A run that has left any trace is the last
-one: the next is in need of new walls. That is for the keeper to see (`traces.py`), because whatever
-this process touches between two forks the kernel has to copy or to set free again.
+That process is the init of the program's pid namespace. The keeper forks it like any guest; it
+enters its namespaces, compiles the program, and then forks a fresh process for each case. Cases can
+neither signal it nor read its memory. For each case it receives three descriptors over a socket
+(standard input, output and error); expected outputs are nowhere in the box. When a case has ended,
+it kills whatever is left in the namespace. The keeper then looks for traces (`traces.py`): a case
+that left any is the last one, and the next case gets new namespaces. The keeper does that because
+every page that this process writes to between two forks has to be copied by the kernel.
 
-The time that a series takes is watched from outside, as that of any guest.
+The supervisor limits the time of a case from outside, as it does for any guest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .traces import Traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from .nest import Nest, SerialNest, Ward
 
@@ -38,7 +38,7 @@ SPACE = socket.CMSG_SPACE(MAX_FDS * FD.size)
 
 
 class First(BaseException):
-    """We are the first process of new walls, and are to forget all else: guests could read it."""
+    """Unwind the stack of the process that cases fork from: they could read what is on it."""
 
     def __init__(self, begin: Callable[[], NoReturn]) -> None:
         super().__init__()
@@ -48,9 +48,8 @@ class First(BaseException):
 class Series:
     """A series as its keeper sees it."""
 
-    def __init__(self, ward: Ward, connection: socket.socket, order: dict[str, Any]) -> None:
+    def __init__(self, ward: Ward, connection: socket.socket) -> None:
         self.ward = ward
-        self.order = order
         self.line = connection.fileno()
         self._connection = connection
         self._traces: Traces | None = None
@@ -75,11 +74,8 @@ class Series:
             self._said = b""  # it died before it had heard of the run
         return bool(self._said)
 
-    def settled(self, nest: SerialNest, source: memoryview | None) -> None:
-        """Look from now on at where it runs, which came with what it said first.
-
-        There is a text only if it is one program that runs there.
-        """
+    def settled(self, nest: SerialNest, source: memoryview) -> None:
+        """Look for traces from now on, in the scratch folder that came with its first message."""
         if not self._beside:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         (scratch,) = FD.unpack(self._beside[0][2])
@@ -117,28 +113,16 @@ class Series:
 def run_series(
     nest: SerialNest, seal: Callable[[], None], source: bytes, args: list[str]
 ) -> NoReturn:
-    """Compile a program, then fork a run of it whenever one is asked for."""
+    """Compile a program, then fork a process that runs it for each case the keeper sends.
+
+    How a case ended is no longer in memory when the next one is forked.
+    """
     code = compile_main(seal, source)
     names = main_names(args)
-
-    def begin(*fds: int) -> None:
-        hold(*fds)
-        for fd in (LINE, *fds):
-            os.close(fd)
-        run_main(code, names)
-
-    fork_runs(nest, begin)
-
-
-def fork_runs(nest: SerialNest, begin: Callable[..., None]) -> NoReturn:
-    """Fork a process whenever one is asked for, which is told the descriptors meant for it.
-
-    How it ended is nowhere in our memory when the next is forked.
-    """
     nest.stand_apart()
     os.close(STATUS)
     nothing = os.open(os.devnull, os.O_RDWR)
-    hold(nothing, nothing, nothing)
+    _use_as_standard_streams(nothing, nothing, nothing)
     os.close(nothing)
     gc.freeze()
     line = socket.socket(fileno=LINE)
@@ -151,8 +135,10 @@ def fork_runs(nest: SerialNest, begin: Callable[..., None]) -> NoReturn:
         fds = [fd for (fd,) in FD.iter_unpack(beside[0][2])]
         pid = nest.fork_again()
         if pid == 0:
-            begin(*fds)
-            os._exit(1)
+            _use_as_standard_streams(*fds)
+            for fd in (LINE, *fds):
+                os.close(fd)
+            run_main(code, names)
         report = nest.collect(pid)  # at once: what we write to while it lives is copied for us
         for fd in fds:
             os.close(fd)
@@ -167,7 +153,6 @@ def _show_scratch(line: socket.socket) -> None:
     os.close(scratch)
 
 
-def hold(*fds: int) -> None:
-    """Have these for standard input, output and error."""
+def _use_as_standard_streams(*fds: int) -> None:
     for index, fd in enumerate(fds):
         os.dup2(fd, index)

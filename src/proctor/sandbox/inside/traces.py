@@ -1,4 +1,4 @@
-"""What a run could leave behind for the next one of its series, looked at by the keeper."""
+"""What one case of a series could leave behind for the next; the keeper checks for it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ MAX_LIMITS = 1 << 12
 
 
 class Traces:
-    """Those of runs one after the other in one scratch folder, of one program or of many."""
+    """Those of the cases of one program, which run one after the other in one scratch folder."""
 
-    def __init__(
-        self, nest: SerialNest, first: int, scratch: int, source: memoryview | None
-    ) -> None:
-        """Take the first process, a descriptor of the folder, and the text of a program in it."""
+    def __init__(self, nest: SerialNest, first: int, scratch: int, source: memoryview) -> None:
+        """Take the first process, a descriptor of the folder, and the text of the program in it."""
         self._nest = nest
         self._first = first
         self._scratch = scratch
         self._limits = os.open(f"/proc/{first}/limits", os.O_RDONLY)
-        self._source = None if source is None else bytearray(source)
+        self._source = bytearray(source)
 
     def begin(self) -> None:
         """See how all is before any run."""
@@ -46,7 +44,7 @@ class Traces:
                 and self._look_at_room() == self._room
                 and self._look_at_folder() == self._folder
                 and self._look_at_first() == self._inherited
-                and self._renew()
+                and self._renew_main()
             )
         except OSError:
             return False  # main.py is gone, or all of it
@@ -55,18 +53,15 @@ class Traces:
         """Look no more, and keep nothing of the program."""
         os.close(self._scratch)
         os.close(self._limits)
-        if self._source is not None:
-            self._source[:] = bytes(len(self._source))
+        self._source[:] = bytes(len(self._source))
 
-    def _renew(self) -> bool:
+    def _renew_main(self) -> bool:
         """Write the program's text anew.
 
-        Who writes to a file by way of memory leaves no trace, and leaves more than what is in it:
-        the rest of its last page.
+        Writes to a file through memory leave no trace, and also change the rest of its last page.
         """
-        if self._source is not None:
-            os.remove(MAIN, dir_fd=self._scratch)
-            write_main(self._source, self._scratch)
+        os.remove(MAIN, dir_fd=self._scratch)
+        write_main(self._source, self._scratch)
         os.utime(self._scratch)  # or the time of the last look at it would stay
         self._folder = self._look_at_folder()
         return True
@@ -88,11 +83,8 @@ class Traces:
     def _look_at_folder(self) -> Any:
         """Return what changes when anybody changes anything in the folder, or the program."""
         more = len(os.listxattr(self._scratch))
-        folder = _changed(os.fstat(self._scratch))
-        if self._source is None:
-            return folder, more
         main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
-        return folder, _changed(main), more
+        return _changed(os.fstat(self._scratch)), _changed(main), more
 
 
 def _changed(of: os.stat_result) -> tuple[int, ...]:
