@@ -7,7 +7,6 @@ behind empty ones, wherever they lie; a chosen package is shown alone, under /pa
 import marshal
 import os
 import platform
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +24,6 @@ from proctor.sandbox.box import ENVIRONMENT
 INSIDE = Path(__file__).parent / "inside"
 MODULES = (
     *(
-        "light",
         "frames",
         "arrays",
         "values",
@@ -53,19 +51,11 @@ EXAMINERS = ("standins", "examiner", "checker", "unit", "together")
 NOTEBOOKS = ("notebook",)
 """Files that live in boxes of notebooks only."""
 
-PRELOADED = ("itertools", "math", "operator")
-"""What many candidates import; more would make every fork slower for all of them."""
-
-HEAVY = ("bisect", "collections", "copy", "functools", "heapq", "json", "re", "string", "typing")
-"""What many candidates import as well, but which all others would have to copy."""
-IMPORTS_HEAVY = re.compile(
-    rb"(?:import|from)\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*){0,50}(?:%b)\b"
-    % b"|".join(map(str.encode, HEAVY))
+PRELOADED = (
+    *("bisect", "collections", "copy", "functools", "heapq", "itertools", "json", "math"),
+    *("operator", "re", "string", "typing"),
 )
-"""Finds out by its text who does; who is overlooked loads it by himself.
-
-What is not bounded in it takes memory for every repetition in a text that may be hostile.
-"""
+"""Modules that many candidates import; each one makes every fork a little slower."""
 
 SLOW = {
     "numpy": ("numpy",),
@@ -79,8 +69,8 @@ SLOW = {
 """Packages and those modules of theirs that take longer to load than all of a usual test."""
 
 READ = """
-import _signal, marshal, os, sys, types
-_signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # whatever our starter heard
+import marshal, os, signal, sys, types
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whatever our starter heard
 with os.fdopen(int(sys.argv[2]), "rb") as file:
     bundle = file.read()
 """

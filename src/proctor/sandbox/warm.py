@@ -23,7 +23,7 @@ from proctor.sandbox import (
     seccomp,
 )
 from proctor.sandbox.box import Box
-from proctor.sandbox.contents import HEAVY, IMPORTS_HEAVY, SESSION_BYTES, SLOW, Contents, look_at
+from proctor.sandbox.contents import SESSION_BYTES, SLOW, Contents, look_at
 from proctor.sandbox.drop import check
 from proctor.sandbox.exchange import Exchanged
 from proctor.sandbox.foreign import Foreign
@@ -87,13 +87,11 @@ class Warm:
 
         For candidates these are the packages that a text mentions.
         """
-        loaded: tuple[str, ...] = HEAVY
+        loaded: tuple[str, ...] = ()
         if role == "candidate":
             loaded = tuple(name for name in self._mentioned if name.encode() in text)
-            if loaded or IMPORTS_HEAVY.search(text):
-                loaded = (*HEAVY, *loaded)
         elif role == "together":
-            loaded = (*HEAVY, *self._slow)
+            loaded = self._slow
         key = (role != "candidate", loopback, shared_bytes, loaded)
         check()
         with self._lock:

@@ -1,16 +1,11 @@
 """Numpy's scalars and arrays across the border, without numpy unless somebody has loaded it."""
 
-from __future__ import annotations
-
 import struct
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from .frames import Malformed, TooLarge
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 MAX_BYTES = 4 << 20
 KINDS = "biufcSUMm"

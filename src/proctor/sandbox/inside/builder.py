@@ -10,21 +10,18 @@ become an ordinary user for good. As an ordinary user we make a user namespace f
 inside it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import marshal
 import os
+import signal
+import socket
 import stat
 import struct
 import sys
 from binascii import a2b_base64
+from typing import Any
 
 from . import linux
-from .light import TYPE_CHECKING, signal, socket
-
-if TYPE_CHECKING:
-    from typing import Any
 
 DEVICES = ("null", "full", "random", "urandom")
 """Not /dev/zero: what is shared by mapping it is memory that no limit counts."""

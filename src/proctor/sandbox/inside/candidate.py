@@ -4,13 +4,13 @@ Nothing here decides anything: whatever the candidate does to this process, all 
 send other bytes, and those are parsed as plain values by somebody who has the tests.
 """
 
-from __future__ import annotations
-
 import builtins
 import os
 import sys
 import types
+from collections.abc import Callable
 from marshal import dumps
+from typing import Any
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL, which every guest would have to carry
@@ -20,12 +20,7 @@ except ImportError:
 from . import denylist, frames
 from .exceptions import Classes, lineage
 from .frames import Frame, Malformed, TooLarge, Wire, dump, load
-from .light import TYPE_CHECKING
 from .values import CannotCross, pack, pack_contents, refuse, unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 

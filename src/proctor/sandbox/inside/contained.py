@@ -9,23 +9,18 @@ One process at a time lives here: a guest cannot fork. The scratch folder is mad
 guest, and a keeper that cannot remove what is in it ends, and its box with it.
 """
 
-from __future__ import annotations
-
 import os
 import resource
+import signal
+import socket
 import struct
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import linux
 from .landlock import READ, SCRATCH, Landlock
-from .light import TYPE_CHECKING, signal, socket
-from .nest import Nest
+from .nest import Nest, Step
 from .remains import empty, end, end_children
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from .nest import Step
 
 
 class Contained(Nest):

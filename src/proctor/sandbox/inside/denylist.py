@@ -4,19 +4,13 @@ It looks only at what the candidate's own code imports or calls, told by the glo
 calling frame; what a library imports for itself stays untouched.
 """
 
-from __future__ import annotations
-
 import builtins
 import errno
 import importlib
 import os
 import sys
-
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from collections.abc import Callable
+from typing import Any
 
 MODULES = frozenset(
     {

@@ -5,17 +5,12 @@ side they would end the wrong process. A class that the candidate defined gets a
 on the examiner's side, one for each, so that `except` and `assertRaises` work.
 """
 
-from __future__ import annotations
-
 import builtins
 import types
+from collections.abc import Callable
+from typing import Any
 
 from .frames import Malformed
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 

@@ -1,20 +1,14 @@
 """A nest without walls: guests share the keeper's world and have a scratch folder in it."""
 
-from __future__ import annotations
-
 import ctypes
 import os
+import signal
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from .light import TYPE_CHECKING, signal
-from .nest import Nest
+from .nest import Nest, Step
 from .remains import empty, end, end_children
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from .nest import Step
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36

@@ -5,18 +5,12 @@ a number and its answer must echo it. What comes from a guest is hostile: a `Rea
 more than one frame's limit beyond what was read at once, and a whole conversation has a total.
 """
 
-from __future__ import annotations
-
 import _json
 import builtins
 import os
 import struct
-
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from typing import Any
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 

@@ -21,20 +21,21 @@ A guest is a fork of the keeper and can read all of its memory. So what belongs 
 program and what it said, lies in buffers that are wiped before the next guest is forked.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import os
 import select
+import signal
 import site
+import socket
 import struct
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 from .below import open_below
 from .frames import MAX_TOTAL, dump
 from .gatherer import Feed, Gatherer, contents
-from .light import TYPE_CHECKING, signal, socket
 from .nest import Nest, SerialNest, Ward
 from .orders import MAX_ORDERS, Orders
 from .players import player
@@ -42,10 +43,6 @@ from .program import unwrap
 from .roles import SetUp
 from .series import First, Series
 from .watch import MAX_PACKET, Watch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""

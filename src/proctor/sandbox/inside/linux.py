@@ -1,19 +1,14 @@
 """The system calls that Python does not have, by ctypes; each raises OSError with its name."""
 
-from __future__ import annotations
-
 import ctypes
 import os
+import signal
 import struct
+from collections.abc import Callable, Iterator, Sequence
 
-from .light import TYPE_CHECKING, signal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    Prepared = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
-    Call = tuple[str, Callable[..., int], tuple[object, ...]]
-    """What it does, a function of the C library, and its arguments."""
+Prepared = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
+Call = tuple[str, Callable[..., int], tuple[object, ...]]
+"""What it does, a function of the C library, and its arguments."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 

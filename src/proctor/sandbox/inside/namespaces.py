@@ -7,23 +7,18 @@ nobody in particular, and closes the door: no capabilities, no new privileges, f
 Killing the init kills all. Where one program runs many times, the init is that child (`series.py`).
 """
 
-from __future__ import annotations
-
 import os
 import resource
+import signal
+import socket
 import sys
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import linux
-from .light import TYPE_CHECKING, signal, socket
-from .nest import SerialNest
+from .nest import SerialNest, Step
 from .pinned import look_ahead
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from .nest import Step
 
 SCRATCH = "/tmp"
 USER = 1000

@@ -1,22 +1,17 @@
 """Where guests live, and one guest under the keeper's care."""
 
-from __future__ import annotations
-
 import os
+import signal
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from .light import TYPE_CHECKING, signal
+Step = tuple[Callable[..., object], tuple[object, ...]]
+"""A call with all its arguments, made ready before a fork; what goes wrong is raised.
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    Step = tuple[Callable[..., object], tuple[object, ...]]
-    """A call with all its arguments, made ready before a fork; what goes wrong is raised.
-
-    What a child touches is copied for it, page by page, so it should touch little.
-    """
+What a child touches is copied for it, page by page, so it should touch little.
+"""
 
 
 _PIDFD_OPEN = getattr(os, "pidfd_open", None)

@@ -1,12 +1,8 @@
 """Orders to a keeper: most are the same again and again, and are read once."""
 
-from __future__ import annotations
+from typing import Any
 
 from .frames import load
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MAX_ORDERS = 64
 

@@ -8,21 +8,15 @@ those of which it has copies when it is done. Where the system does not allow al
 what they cost.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import select
 import struct
 
 from . import linux
-from .light import TYPE_CHECKING
-from .nest import Ward
+from .nest import Nest, Ward
 from .pages import mappings
 from .roles import READY, SetUp
-
-if TYPE_CHECKING:
-    from .nest import Nest
 
 USUAL = {
     "cpu_seconds": 10.0,

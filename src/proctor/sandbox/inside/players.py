@@ -1,20 +1,14 @@
 """Who plays which role, wherever a guest lives."""
 
-from __future__ import annotations
-
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from typing import NoReturn
 
-from .light import TYPE_CHECKING
+from .frames import Wire
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from .frames import Wire
-
-    Player = Callable[[Wire], None]
+Player = Callable[[Wire], None]
 
 ROLES = {
     "candidate": ("candidate", "answer"),

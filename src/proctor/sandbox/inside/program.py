@@ -1,7 +1,5 @@
 """A guest that is a whole program: text in, text out, an exit status."""
 
-from __future__ import annotations
-
 import atexit
 import builtins
 import marshal
@@ -9,12 +7,8 @@ import os
 import struct
 import sys
 import types
-
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 MAIN = "main.py"
 SIZES = struct.Struct("<III")

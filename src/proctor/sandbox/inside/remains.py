@@ -1,15 +1,9 @@
 """What guests leave behind: processes that have to be ended, folders that have to be emptied."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat
-
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 
 def end_children(wait: Callable[[int], bool]) -> None:

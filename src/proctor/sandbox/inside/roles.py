@@ -4,25 +4,19 @@ Until the stage pipe says `R`, everything that goes wrong is ours; the pipe is c
 candidate code runs, so nothing a candidate does can look like a failed set-up.
 """
 
-from __future__ import annotations
-
 import os
 import resource
+import signal
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from typing import Any, NoReturn
 
 from .frames import Script, Wire, load
-from .light import TYPE_CHECKING, signal
-from .players import perform
+from .nest import Nest, SerialNest, Step
+from .players import Player, perform
 from .program import run_program, unwrap
 from .series import run_series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, NoReturn
-
-    from .nest import Nest, SerialNest, Step
-    from .players import Player
 
 STDERR, BORDER = 2, 3
 OURS = {getattr(signal, name, None) for name in ("SIGPIPE", "SIGXFSZ")}

@@ -11,22 +11,17 @@ every page that this process writes to between two forks has to be copied by the
 The supervisor limits the time of a case from outside, as it does for any guest.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import os
+import socket
 import struct
+from collections.abc import Callable
+from typing import NoReturn
 
-from .light import TYPE_CHECKING, socket
+from .nest import Nest, SerialNest, Ward
 from .program import compile_main, main_names, run_main
 from .traces import Traces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from .nest import Nest, SerialNest, Ward
 
 LINE, STATUS = 3, 4
 REPORT = struct.Struct("=i4x18q18q")

@@ -1,16 +1,10 @@
 """What one case of a series could leave behind for the next; the keeper checks for it."""
 
-from __future__ import annotations
-
 import os
+from typing import Any
 
-from .light import TYPE_CHECKING
+from .nest import SerialNest
 from .program import MAIN, write_main
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .nest import SerialNest
 
 LINE_SOCKETS = 2
 """Sockets between the keeper and the first process of a series."""

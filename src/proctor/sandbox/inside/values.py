@@ -8,21 +8,17 @@ What is not plain is left to the `other` function of either side (handles, callb
 to arguments). Nothing here ever runs code that came over the border.
 """
 
-from __future__ import annotations
-
 import builtins
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import Any
 
 from .arrays import pack_array, unpack_array
 from .frames import Malformed, TooLarge
-from .light import TYPE_CHECKING, OrderedDict, defaultdict, deque
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    Other = Callable[[Any], Any]
-    Unknown = Callable[[str, Any], Any]
+Other = Callable[[Any], Any]
+Unknown = Callable[[str, Any], Any]
 
 globals()["__builtins__"] = vars(builtins).copy()  # a candidate may patch its own only
 

@@ -1,15 +1,10 @@
 """Waiting for a guest: until it and all it started are gone, or it has something to say."""
 
-from __future__ import annotations
-
 import select
+import socket
 
-from .light import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .gatherer import Gatherer
-    from .light import socket
-    from .nest import Nest, Ward
+from .gatherer import Gatherer
+from .nest import Nest, Ward
 
 MAX_PACKET = 1 << 17
 HASTE_MILLISECONDS = 20

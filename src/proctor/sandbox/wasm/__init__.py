@@ -41,7 +41,7 @@ from proctor.sandbox.wasm.module import compiled, environment, library_beside, r
 from proctor.settings import load_settings
 
 CANDIDATES = ("frames", "arrays", "values", "exceptions", "denylist", "candidate", "players")
-"""Files of `inside` that candidates need behind `light`, each behind those that it imports."""
+"""Files of `inside` that candidates need, each behind those that it imports."""
 FIRST = "wasi"
 VERSION = "import sys; print(sys.version)"
 LIMITS = Limits(memory_bytes=512 * MIB, output_bytes=4 * MIB).with_seconds(60)
@@ -82,7 +82,7 @@ class Wasm:
     @cached_property
     def _furniture(self) -> Furniture:
         """Have the guests' own Python compile what they need, unless it has done so before."""
-        names = ("light", *CANDIDATES, "program", *EXAMINERS, FIRST)
+        names = (*CANDIDATES, "program", *EXAMINERS, FIRST)
         sources = [(name, (INSIDE / f"{name}.py").read_text()) for name in names]
         given = marshal.dumps(sources, MARSHAL)
         cache = Cache("wasm-modules", 64 * MIB)
@@ -93,9 +93,9 @@ class Wasm:
             cache.put(key, bundle)
         lines = (line.split() for line in bundle.decode().splitlines())
         code = {name: bytes.fromhex(text) for name, text in lines}
-        candidate = [(name, code[name]) for name in ("light", *CANDIDATES)]
+        candidate = [(name, code[name]) for name in CANDIDATES]
         examiner = [*candidate, *((name, code[name]) for name in EXAMINERS)]
-        program = [(name, code[name]) for name in ("light", "program")]
+        program = [("program", code["program"])]
         return self._plain._replace(
             modules={
                 "candidate": candidate,
