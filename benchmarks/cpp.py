@@ -103,7 +103,7 @@ def ours(engine: Local) -> Say:
 
     def say(pairs: Pairs) -> list[str]:
         begun = [engine.begin(Question(task=task, program=one)) for task, one in pairs]
-        outcomes = [OUTCOMES[one.result().judgement.verdict.bucket] for one in begun]
+        outcomes = [OUTCOMES[one.result().verdict.bucket] for one in begun]
         known = {Outcome.PASS: "pass", Outcome.SYNTAX_ERROR: "compile"}
         return ["unscored" if one is None else known.get(one, "fail") for one in outcomes]
 

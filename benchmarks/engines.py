@@ -32,9 +32,9 @@ from proctor.cluster import BATCH_SIZE, open_cluster
 from proctor.cluster.station import Item, Sent, Setup, brief
 from proctor.engine import Judges, Question, Walls, graders
 from proctor.evaluation import Plan, evaluate
+from proctor.grading.prepare import Options
 from proctor.models.recorded import Recorded
 from proctor.program import Program
-from proctor.run import Options
 from proctor.sandbox.choose import open_sandbox
 from proctor.settings import default_workers
 from proctor.store import COMPLETIONS, RECEIPTS
@@ -219,10 +219,7 @@ def bytes_of(samples: Samples) -> Sizes:
         ]
         tasks = {one.task.sha256: pickle.dumps(one.task) for one in some}
         there += len(pickle.dumps((tasks, items)))
-        few = [
-            one._replace(judgement=brief(one.judgement))
-            for one in judged[start : start + BATCH_SIZE]
-        ]
+        few = [brief(one) for one in judged[start : start + BATCH_SIZE]]
         back += len(pickle.dumps(list(enumerate(few))))
     return Sizes(there / len(questions), back / len(questions), *samples.stored())
 

@@ -19,12 +19,15 @@ from proctor.completion import Completion, Sampling
 from proctor.contract import Result, keep
 from proctor.errors import SandboxError
 from proctor.extraction import Extraction
-from proctor.judge import Judgement
+from proctor.grading.grade import Grader
+from proctor.grading.pipeline import grade_all
+from proctor.grading.prepare import Options, PreparedSample
+from proctor.grading.receipts import build_receipt, software_versions
+from proctor.judge.judgement import Judgement
 from proctor.lines import encode, sha256_of
 from proctor.models import given
 from proctor.program import Program
-from proctor.receipt import Manifest, Receipt, receipt_of, versions
-from proctor.run import Grader, Options, grade_all
+from proctor.receipt import Manifest, Receipt
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.sandbox.box import ENVIRONMENT, Box
 from proctor.sandbox.cgroup import PREFIX
@@ -372,15 +375,12 @@ def receipt() -> Callable[..., Receipt]:
             verdict = Passed()
         elif OUTCOMES[bucket] is None:
             verdict = Unscored(bucket=bucket, reason=f"it is {bucket}")
-        made = receipt_of(
-            task=task,
-            completion=Completion(task_id="a", sample=sample, id=f"0_s{sample}", completion="x"),
-            extraction=Extraction(code="x", rule="whole"),
-            program=Program(source="x"),
-            judgement=Judgement(verdict=verdict),
-            enforcement=Enforcement(
-                tier="portable", isolated=False, walls={}, clock="wall", toolchains={}
-            ),
+        completion = Completion(task_id="a", sample=sample, id=f"0_s{sample}", completion="x")
+        extraction = Extraction(code="x", rule="whole")
+        made = build_receipt(
+            PreparedSample(task, completion, extraction, Program(source="x")),
+            Judgement(verdict=verdict, host="here"),
+            Enforcement(tier="portable", isolated=False, walls={}, clock="wall", toolchains={}),
         )
         return msgspec.structs.replace(made, **changes)
 
@@ -435,7 +435,7 @@ def relied_on() -> Callable[..., Result]:
             enforcement=Enforcement(
                 tier="portable", isolated=False, walls={}, clock="wall", toolchains={}
             ),
-            versions=versions(),
+            versions=software_versions(),
             seconds=1.0,
         )
         changed = msgspec.structs.replace(result, **changes)

@@ -23,9 +23,9 @@ from proctor import api
 from proctor.api import _Rows, as_completion, as_task, default_sandbox, usual_workers
 from proctor.completion import Completion
 from proctor.errors import InputError
+from proctor.grading.prepare import Options
 from proctor.judge import Judge
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.sandbox import Exited, Limits, TimedOut
 from proctor.stream import WAITING
 from proctor.verdict import Bucket, Outcome

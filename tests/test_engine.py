@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from proctor.engine import MOST_RULES, Engine, Judges, Local, Question, engine_of, graders
-from proctor.judge import Rules
+from proctor.judge.judgement import Rules
 from proctor.program import Program
 from proctor.sandbox import Sandbox
 from proctor.task import Assertions, Task
@@ -28,11 +28,11 @@ def asked(**how: object) -> Question:
 def test_a_question_says_how_it_is_judged(kernel: Sandbox) -> None:
     judges = Judges(kernel)
     whole = judges.judge(asked())
-    assert [test.passed for test in whole.judgement.verdict.tests] == [True, False, False]
+    assert [test.passed for test in whole.verdict.tests] == [True, False, False]
     early = judges.judge(asked(rules=Rules(early_stop=True)))
-    assert sum(test.passed for test in early.judgement.verdict.tests) == 1
+    assert sum(test.passed for test in early.verdict.tests) == 1
     doubted = judges.judge(asked(doubt=True))
-    assert doubted.judgement.verdict.bucket is Bucket.BENCHMARK, "the reference fails, too"
+    assert doubted.verdict.bucket is Bucket.BENCHMARK, "the reference fails, too"
     assert whole.toolchain == kernel.enforcement().toolchains["python"]
     assert whole.host
 
@@ -50,7 +50,7 @@ def test_begin_rest_and_begin_again(kernel: Sandbox) -> None:
     assert engine.most == 4
     for _ in range(2):
         futures = [engine.begin(asked()) for _ in range(6)]
-        assert {one.result().judgement.verdict.bucket for one in futures} == {Bucket.WRONG_ANSWER}
+        assert {one.result().verdict.bucket for one in futures} == {Bucket.WRONG_ANSWER}
         engine.rest(patient=True)
     names = [thread.name for thread in set(threading.enumerate()) - before]
     assert not [name for name in names if name.startswith("grader")]

@@ -14,13 +14,13 @@ import pytest
 from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError, SandboxError
 from proctor.evaluation import Plan, evaluate, new_folder
+from proctor.grading.prepare import Options
 from proctor.journal import Key, read_journal
-from proctor.judge import Rules
+from proctor.judge.judgement import Rules
 from proctor.lines import encode
 from proctor.models.recorded import Recorded
 from proctor.models.reference import Reference
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.sandbox import Enforcement, Execution, Limits, Sandbox, SandboxFailed
 from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, REPORT, read_manifest
 from proctor.task import Assertions, Benchmark, Task
@@ -131,7 +131,7 @@ def test_more_programs_than_are_held(
     sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many there are in between, an identical one is not run again."""
-    monkeypatch.setattr("proctor.run.REMEMBERED", 2)
+    monkeypatch.setattr("proctor.grading.duplicates.MAX_RECEIPTS", 2)
     model = Recorded(jsonl("s.jsonl", rows(samples=3) * 2))
     counted: Any = Counted(sandbox)
     evaluate(plan(model, options=Options(workers=1)), counted, tmp_path / "run")

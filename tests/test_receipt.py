@@ -9,20 +9,19 @@ import pytest
 
 from proctor.completion import Completion, Sampling
 from proctor.extraction import Extraction, NoCode
-from proctor.judge import Judgement
+from proctor.grading.prepare import PreparedSample
+from proctor.grading.receipts import (
+    MAX_OUTPUT,
+    build_receipt,
+    extraction_fields,
+    groups_of,
+    software_versions,
+)
+from proctor.judge.judgement import Judgement
 from proctor.judge.supervisor import Findings
 from proctor.lines import encode
 from proctor.program import Program
-from proctor.receipt import (
-    CIRCUMSTANCES,
-    MAX_OUTPUT,
-    Manifest,
-    Receipt,
-    groups_of,
-    how,
-    receipt_of,
-    versions,
-)
+from proctor.receipt import CIRCUMSTANCES, Manifest, Receipt
 from proctor.sandbox import Enforcement, Execution, Exited, Limits, Usage
 from proctor.task import Assertions, ReferenceCases, Task
 from proctor.verdict import Bucket, Failed, Outcome, Passed, Unscored
@@ -37,6 +36,7 @@ TASK = Task(task_id="a", tests=Assertions(targets=["f(1) == 2"]), limits=Limits(
 HERE = Enforcement(
     tier="kernel", isolated=True, walls={}, clock="schedstat", toolchains={"python": "python 3"}
 )
+JUDGED_HERE = Judgement(verdict=Passed(), host="here", toolchain="python 3")
 
 
 def receipt(**given: Any) -> Receipt:
@@ -46,10 +46,12 @@ def receipt(**given: Any) -> Receipt:
         "completion": said,
         "extraction": Extraction(code="x", rule="fence"),
         "program": Program(source="x"),
-        "judgement": Judgement(verdict=Passed()),
+        "judgement": JUDGED_HERE,
         "enforcement": HERE,
     }
-    return receipt_of(**{**usual, **given})
+    usual |= given
+    judgement, enforcement = usual.pop("judgement"), usual.pop("enforcement")
+    return build_receipt(PreparedSample(**usual), judgement, enforcement)
 
 
 def test_a_receipt_has_every_field_of_the_contract() -> None:
@@ -115,7 +117,7 @@ def test_output_is_bounded_and_says_so() -> None:
 
 def test_no_code_has_a_reason_and_no_program() -> None:
     none = NoCode(reason="the answer is empty")
-    assert how(none) == {"rule": "none", "reason": "the answer is empty"}
+    assert extraction_fields(none) == {"rule": "none", "reason": "the answer is empty"}
     one = receipt(extraction=none, program=None)
     assert (one.code, one.program_sha256) == ("", None)
 
@@ -155,7 +157,7 @@ def test_a_manifest_can_be_read_again(manifest: Make) -> None:
 
 
 def test_versions_of_what_runs_the_run() -> None:
-    assert set(versions()) == {"proctor", "python", "system"}
+    assert set(software_versions()) == {"proctor", "python", "system"}
 
 
 def test_every_part_of_the_tests_has_its_bucket() -> None:

@@ -28,6 +28,8 @@ from proctor.engine import graders
 from proctor.errors import HostError, InputError
 from proctor.evaluation import Plan
 from proctor.evaluation import evaluate as _evaluate
+from proctor.grading.grade import Grader
+from proctor.grading.prepare import Options
 from proctor.languages import named
 from proctor.models import Given, given
 from proctor.models.generated import Generated, open_model
@@ -35,7 +37,6 @@ from proctor.models.providers import Asked, provider_of
 from proctor.models.recorded import Recorded
 from proctor.program import Program
 from proctor.receipt import Receipt
-from proctor.run import Grader, Options
 from proctor.sandbox import MIB, Execution, Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox

@@ -1,9 +1,8 @@
-"""Where programs are judged: on threads of this process, or wherever an engine has them judged.
+"""Judges programs: on threads of this process here, on a Ray cluster in `ray/engine.py`.
 
-Samples become programs in order and on one thread (`run.py`), so that it does not depend on who is
-faster which one of two identical programs is run. An engine takes programs, some ahead of those
-that are being judged, and answers each by a future. The local one is here: its threads fetch one
-program at a time, which costs next to nothing beside judging it. `cluster.py` has another one.
+An engine takes programs, some ahead of those that are being judged, and answers each by a future.
+Samples become programs in order and on one thread (`pipeline.py`), so which of two identical
+programs is judged does not depend on timing.
 """
 
 import os
@@ -12,12 +11,13 @@ import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import cycle
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from proctor.judge import Judge, Judgement, Rules
+from proctor.judge import Judge
 from proctor.judge.doubt import References
+from proctor.judge.judgement import Judgement, Rules
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Sandbox
 from proctor.task import Task, TestProgram
@@ -38,15 +38,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a failure counts only if the task's own reference solution does not fail, too."""
 
 
-class Judged(NamedTuple):
-    """What was found out, and where."""
-
-    judgement: Judgement
-    host: str
-    toolchain: str
-    """What ran the program there."""
-
-
 @runtime_checkable
 class Engine(Protocol):
     """What judges programs; safe for use by several threads."""
@@ -64,11 +55,11 @@ class Engine(Protocol):
         """Return the version of a language that works there; a SandboxError says why not."""
         ...
 
-    def judge(self, question: Question) -> Judged:
+    def judge(self, question: Question) -> Judgement:
         """Judge one program and wait for it."""
         ...
 
-    def begin(self, question: Question) -> Future[Judged]:
+    def begin(self, question: Question) -> Future[Judgement]:
         """Have one program judged; the future can be cancelled as long as nobody runs it."""
         ...
 
@@ -95,14 +86,16 @@ class Judges:
         self._lock = threading.Lock()
         self._ready: OrderedDict[Rules, tuple[Judge, References]] = OrderedDict()
 
-    def judge(self, question: Question) -> Judged:
+    def judge(self, question: Question) -> Judgement:
         """Judge one program."""
         task = question.task
         judge, references = self._by(question.rules)
         judgement = judge.judge(task, question.program)
         if question.doubt or isinstance(task.tests, TestProgram):
             judgement = references.doubt(task, judgement)
-        return Judged(judgement, self._host, self._toolchain(task.language))
+        return msgspec.structs.replace(
+            judgement, host=self._host, toolchain=self._toolchain(task.language)
+        )
 
     def _by(self, rules: Rules) -> tuple[Judge, References]:
         with self._lock:
@@ -142,11 +135,11 @@ class Local:
         """See Engine."""
         return self._sandbox.offer(language)
 
-    def judge(self, question: Question) -> Judged:
+    def judge(self, question: Question) -> Judgement:
         """See Engine."""
         return self._judges.judge(question)
 
-    def begin(self, question: Question) -> Future[Judged]:
+    def begin(self, question: Question) -> Future[Judgement]:
         """See Engine."""
         if self._pool is None:
             self._pool = graders(self._workers)

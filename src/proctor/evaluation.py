@@ -18,12 +18,16 @@ import msgspec
 from proctor.completion import Completion, Sampling, StopReason
 from proctor.engine import Walls
 from proctor.errors import InputError, SandboxError, boundary
+from proctor.grading.duplicates import ReceiptHeader
+from proctor.grading.grade import Grader
+from proctor.grading.pipeline import grade_all
+from proctor.grading.prepare import Options
+from proctor.grading.receipts import software_versions
 from proctor.journal import Samples, read_journal, read_places
 from proctor.lines import encode
 from proctor.models import Given
 from proctor.models.generated import Generated
-from proctor.receipt import Manifest, Receipt, versions
-from proctor.run import Grader, Options, Written, grade_all
+from proctor.receipt import Manifest, Receipt
 from proctor.sandbox import Limits
 from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
@@ -87,7 +91,7 @@ def evaluate(
         graded = grade_all(grader, plan.benchmark, todo, halt)
         with _heard_out(graded):
             for receipt in chain(graded, _cancelled(plan, there, done, grader, halt)):
-                grader.wrote(receipt, receipts.append(receipt))
+                grader.note_receipt(receipt, receipts.append(receipt))
                 done.add(receipt.task_id, receipt.sample)
                 watch(receipt)
         if halt.is_set() and isinstance(plan.model, Generated):
@@ -164,9 +168,9 @@ def _survey(plan: Plan) -> _Survey:
 def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
     """Read the receipts of an earlier part of the run; programs that ran are not run again."""
     done = Samples()
-    for place, receipt in read_places(path / RECEIPTS, Written, survey.has):
+    for place, receipt in read_places(path / RECEIPTS, ReceiptHeader, survey.has):
         done.add(receipt.task_id, receipt.sample)
-        grader.wrote(receipt, place)
+        grader.note_receipt(receipt, place)
     return done
 
 
@@ -205,7 +209,7 @@ def _is_undone(line: bytes) -> bool:
     if b'"outcome":null' not in line:  # most lines need not be parsed
         return False
     try:
-        receipt = msgspec.json.decode(line, type=Written)
+        receipt = msgspec.json.decode(line, type=ReceiptHeader)
     except (ValueError, RecursionError):
         return False  # it is damaged, which whoever reads the journal will say
     return receipt.bucket in UNDONE and receipt.stop is not StopReason.ERROR
@@ -276,7 +280,7 @@ def _manifest(plan: Plan, walls: Walls, survey: _Survey) -> Manifest:
         preamble=options.preamble,
         reuse=options.reuse,
         enforcement=walls.enforcement(),
-        versions=versions(),
+        versions=software_versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
     )

@@ -18,11 +18,12 @@ import msgspec
 
 from proctor.completion import Completion, Sampling
 from proctor.errors import InputError, boundary
+from proctor.grading.receipts import software_versions
 from proctor.journal import Journal, Key, Samples, read_journal
 from proctor.lines import COMPRESSED, brief, encode, explain, read_whole
 from proctor.models import Given
 from proctor.models.generated import Generated
-from proctor.receipt import SCHEMA, mismatch, versions
+from proctor.receipt import SCHEMA, mismatch
 from proctor.store import hold, pretty, write_whole
 from proctor.task import Benchmark
 
@@ -139,7 +140,7 @@ def _about(benchmark: Benchmark, model: Given | Generated, sampling: Sampling) -
         prompts_sha256=asked.sha256(benchmark) if asked else None,
         strategy=asked.strategy if asked else None,
         sampling=sampling,
-        versions=versions(),
+        versions=software_versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
     )

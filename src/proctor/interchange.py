@@ -24,11 +24,11 @@ from proctor.convert.record import Record
 from proctor.elements import CHUNK
 from proctor.errors import InputError, boundary
 from proctor.extraction import NoCode
+from proctor.grading.prepare import Options, build_program, extract_code
 from proctor.journal import read_journal
 from proctor.lines import encode, is_folder, open_bytes
 from proctor.models.recorded import Recorded
 from proctor.receipt import Manifest
-from proctor.run import Options, extraction_of, program_of
 from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, in_place_of, read_manifest
 from proctor.summary import summarize
 from proctor.task import Benchmark, ReferenceCases, Task
@@ -156,10 +156,10 @@ def _benchmark_of(manifest: Manifest) -> Benchmark:
 
 
 def _record(task: Task, completion: Completion, options: Options) -> Record:
-    extraction = extraction_of(task, completion, options)
+    extraction = extract_code(task, completion, options)
     solution = ""
     if not isinstance(extraction, NoCode):
-        solution = program_of(task, completion, extraction, options).source
+        solution = build_program(task, completion, extraction, options).source
     return Record(
         task_id=task.task_id,
         sample=completion.sample,

@@ -1,27 +1,17 @@
 """All that is needed to dispute a verdict: the receipt of one sample, the manifest of one run."""
 
 import hashlib
-import platform
-import socket
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any, NamedTuple
 
 import msgspec
 
-from proctor.completion import Completion, Sampling, StopReason
-from proctor.extraction import Extraction, NoCode
-from proctor.judge import Judgement
+from proctor.completion import Sampling, StopReason
 from proctor.lines import encode
-from proctor.program import Program
-from proctor.sandbox import KIB, Enforcement, Limits, Usage
-from proctor.task import ReferenceCases, Task
-from proctor.verdict import Bucket, Outcome, TestResult, Verdict, decide, outcome_of
+from proctor.sandbox import Enforcement, Limits, Usage
+from proctor.verdict import Bucket, Outcome, TestResult
 
-MAX_OUTPUT = 8 * KIB
-MAX_LABELS, MAX_LABEL = 20, 80
 SCHEMA = 1
-NOTES = frozenset({"asked", "unguarded", "not_linked"})
 CIRCUMSTANCES = ("created", "host", "source")
 """Fields of a manifest that say when and where, not what."""
 
@@ -72,87 +62,6 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int
     host: str
     schema: int = SCHEMA
-
-
-def how(extraction: Extraction | NoCode) -> dict[str, str]:
-    """Say which rule found the code, or why there is none."""
-    match extraction:
-        case Extraction(rule=rule):
-            return {"rule": rule}
-        case NoCode(reason=reason):
-            return {"rule": "none", "reason": reason}
-
-
-def labels_of(task: Task) -> list[str]:
-    """Return what a task is called besides its id, so that a report can tell its kind apart."""
-    known = task.metadata
-    labels = [f"difficulty:{known.difficulty}"] if known.difficulty else []
-    labels += [f"tag:{tag}" for tag in known.tags]
-    return [label[:MAX_LABEL] for label in labels[:MAX_LABELS]]
-
-
-def groups_of(task: Task, verdict: Verdict) -> dict[str, Bucket]:
-    """Say what became of each part of a task's tests; of one that was not run, what of the whole.
-
-    A part without any tests has nothing that could fail.
-    """
-    if not isinstance(task.tests, ReferenceCases):
-        return {}
-    found = {}
-    for name, count in task.tests.groups.items():
-        tests = [test for test in verdict.tests if test.group == name]
-        found[name] = decide(tests).bucket if tests else verdict.bucket
-        if not count and verdict.tests:
-            found[name] = Bucket.PASSED
-    return found
-
-
-def receipt_of(
-    *,
-    task: Task,
-    completion: Completion,
-    extraction: Extraction | NoCode,
-    program: Program | None,
-    judgement: Judgement,
-    enforcement: Enforcement,
-    toolchain: str | None = None,
-    host: str | None = None,
-) -> Receipt:
-    """Write down everything about one sample; it was judged here if nobody says where."""
-    verdict = judgement.verdict
-    shown = judgement.findings.shown
-    code = extraction.code if isinstance(extraction, Extraction) else ""
-    return Receipt(
-        task_id=task.task_id,
-        sample=completion.sample,
-        outcome=outcome_of(verdict),
-        bucket=verdict.bucket,
-        detail=verdict.detail,
-        score=verdict.score,
-        tests=verdict.tests,
-        groups=groups_of(task, verdict),
-        labels=labels_of(task),
-        judged=judgement.judged,
-        notes=sorted(judgement.findings.notes & NOTES),
-        sandbox=enforcement.tier,
-        isolated=enforcement.isolated,
-        clock=judgement.findings.clock,
-        language=task.language,
-        toolchain=enforcement.toolchains.get(task.language, "") if toolchain is None else toolchain,
-        limits=judgement.limits or task.limits,
-        extraction=how(extraction),
-        code=code,
-        stop=completion.stop,
-        completion_sha256=completion.sha256,
-        program_sha256=None if program is None else program.sha256,
-        task_sha256=task.sha256,
-        usage=judgement.findings.usage,
-        stdout=shown.stdout[:MAX_OUTPUT].decode("utf-8", "replace"),
-        stderr=shown.stderr[:MAX_OUTPUT].decode("utf-8", "replace"),
-        truncated=max(len(shown.stdout), len(shown.stderr)) > MAX_OUTPUT,
-        attempts=judgement.attempts,
-        host=host or socket.gethostname(),
-    )
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,12 +130,3 @@ def mismatch(ours: Any, theirs: Any, field: str = "") -> Mismatch | None:
         if found is not None:
             return found
     return None
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what runs the run."""
-    return {
-        "proctor": metadata.version("proctor"),
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-    }

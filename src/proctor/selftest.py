@@ -10,7 +10,8 @@ from queue import SimpleQueue
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.judge import Judge, Judgement
+from proctor.judge import Judge
+from proctor.judge.judgement import Judgement
 from proctor.program import Program
 from proctor.sandbox import Sandbox
 from proctor.trials import SHARING, Trial

@@ -13,9 +13,11 @@ import msgspec
 
 from proctor.completion import Completion
 from proctor.errors import InputError
+from proctor.grading.grade import Grader
+from proctor.grading.pipeline import grade_all
+from proctor.grading.prepare import Options
 from proctor.journal import Key, read_journal
 from proctor.receipt import Manifest, Receipt
-from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Limits, Sandbox
 from proctor.store import COMPLETIONS, RECEIPTS
 from proctor.task import Benchmark, Task

@@ -12,7 +12,8 @@ from proctor import process_input_output
 from proctor.benchmarks import load
 from proctor.benchmarks.contests import MAX_TESTS
 from proctor.errors import InputError
-from proctor.judge import Judge, Rules
+from proctor.judge import Judge
+from proctor.judge.judgement import Rules
 from proctor.program import Program, reference
 from proctor.sandbox import GIB, Sandbox
 from proctor.sandbox.choose import open_sandbox

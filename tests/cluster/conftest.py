@@ -10,10 +10,10 @@ import pytest
 
 from proctor.benchmarks import load
 from proctor.evaluation import Plan
+from proctor.grading.prepare import Options
 from proctor.journal import read_journal
 from proctor.models.recorded import Recorded
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.store import RECEIPTS
 from proctor.task import Task
 

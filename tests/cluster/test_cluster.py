@@ -21,9 +21,12 @@ from proctor.completion import Completion
 from proctor.engine import Question
 from proctor.errors import ClusterError, InputError
 from proctor.evaluation import Plan, evaluate
+from proctor.grading.grade import Grader
+from proctor.grading.pipeline import grade_all
+from proctor.grading.prepare import Options
+from proctor.grading.receipts import software_versions
 from proctor.program import Program
-from proctor.receipt import Receipt, versions
-from proctor.run import Grader, Options, grade_all
+from proctor.receipt import Receipt
 from proctor.sandbox import Exited, Limits, Sandbox
 from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.drop import Dropped, droppable
@@ -188,11 +191,11 @@ def test_a_station_that_is_killed_and_a_program_that_kills(machines: Any) -> Non
 
         killer = threading.Thread(target=kill_who_has_it)
         killer.start()
-        verdict = bad.result(timeout=200).judgement.verdict
+        verdict = bad.result(timeout=200).verdict
         killer.join()
         assert isinstance(verdict, Unscored)
         assert "were lost while they judged it" in verdict.reason
-        found = [one.result(timeout=60).judgement.verdict.bucket for one in ours]
+        found = [one.result(timeout=60).verdict.bucket for one in ours]
         assert found == [Bucket.PASSED] * 30
         assert seen[1:] == ["[1]", "[2]"], "when it was tried again, it was alone"
 
@@ -244,7 +247,7 @@ def test_a_service_has_a_cluster_run_its_jobs(cluster: Cluster, kernel: Sandbox)
     dropped.set()
     with pytest.raises(Dropped), droppable(dropped):
         cluster.judge(asked())
-    assert cluster.judge(asked()).judgement.verdict.bucket is Bucket.PASSED
+    assert cluster.judge(asked()).verdict.bucket is Bucket.PASSED
 
 
 def test_a_service_judges_on_a_cluster(cluster: Cluster, kernel: Sandbox) -> None:
@@ -278,7 +281,7 @@ def test_large_tasks_and_defects(cluster: Cluster) -> None:
     big = msgspec.structs.replace(DOUBLE, task_id="big", prompt="#" * 300_000)
     program = Program(source=RIGHT)
     futures = [cluster.begin(Question(task=big, program=program)) for _ in range(9)]
-    buckets = {one.result(timeout=60).judgement.verdict.bucket for one in futures}
+    buckets = {one.result(timeout=60).verdict.bucket for one in futures}
     assert buckets == {Bucket.PASSED}
     cases = StdinCases(inputs=["1"], outputs=["1"], compare="no such rule")
     unknown = msgspec.structs.replace(DOUBLE, tests=cases)
@@ -287,7 +290,9 @@ def test_large_tasks_and_defects(cluster: Cluster) -> None:
 
 
 def test_a_machine_that_would_judge_in_another_way_is_not_used(cluster: Cluster) -> None:
-    arrived = Arrived(host="h", version=versions()["proctor"], enforcement=cluster.enforcement())
+    arrived = Arrived(
+        host="h", version=software_versions()["proctor"], enforcement=cluster.enforcement()
+    )
     changed = msgspec.structs.replace(arrived.enforcement, clock="sundial")
     other = msgspec.structs.replace(arrived, enforcement=changed)
     assert cluster._difference(arrived) is None

@@ -12,13 +12,14 @@ import pytest
 from proctor.cluster.seats import Part
 from proctor.cluster.station import KEPT, Arrived, Item, Sent, Setup, Station, brief
 from proctor.completion import Completion
-from proctor.engine import Judged, Judges, Question
+from proctor.engine import Judges, Question
 from proctor.errors import InputError, SandboxError
 from proctor.extraction import Extraction
-from proctor.judge import Judgement, Rules
+from proctor.grading.prepare import PreparedSample
+from proctor.grading.receipts import build_receipt
+from proctor.judge.judgement import Judgement, Rules
 from proctor.judge.supervisor import Findings
 from proctor.program import Program
-from proctor.receipt import receipt_of
 from proctor.sandbox import Execution, Exited, Limits, Sandbox, Signalled, Usage
 from proctor.sandbox.job import Job
 from proctor.settings import load_settings
@@ -68,7 +69,7 @@ def test_what_is_given_is_judged(station: Station) -> None:
     found = collected(station, 20, most=7)
     for number in range(20):
         bucket = Bucket.PASSED if number % 2 else Bucket.WRONG_ANSWER
-        assert found[number].judgement.verdict.bucket is bucket
+        assert found[number].verdict.bucket is bucket
         assert found[number].toolchain
 
 
@@ -78,7 +79,7 @@ def test_a_slow_program_holds_up_nobody(station: Station) -> None:
     first = dict(pickle.loads(station.collect(8)))
     assert 0 not in first
     found = {**first, **collected(station, 9 - len(first))}
-    assert {one.judgement.verdict.bucket for one in found.values()} == {Bucket.PASSED}
+    assert {one.verdict.bucket for one in found.values()} == {Bucket.PASSED}
 
 
 def test_rules_and_jobs(station: Station) -> None:
@@ -94,8 +95,8 @@ def test_rules_and_jobs(station: Station) -> None:
         [sent(1, RIGHT, twice), sent(2, RIGHT, twice, early_stop=True), Item(3, job)],
     )
     found = collected(station, 3)
-    assert len(found[1].judgement.verdict.tests) == 2
-    assert len([one for one in found[2].judgement.verdict.tests if one.detail]) <= 1
+    assert len(found[1].verdict.tests) == 2
+    assert len([one for one in found[2].verdict.tests if one.detail]) <= 1
     assert (found[3].ending, found[3].stdout) == (Exited(0), b"abab\n")
 
 
@@ -113,13 +114,13 @@ def test_more_tasks_than_are_kept(station: Station) -> None:
     tasks = [msgspec.structs.replace(DOUBLE, task_id=f"t{number}") for number in range(KEPT + 10)]
     give(station, parcels(*tasks), [sent(n, RIGHT, task) for n, task in enumerate(tasks)])
     found = collected(station, len(tasks))
-    assert {one.judgement.verdict.bucket for one in found.values()} == {Bucket.PASSED}
+    assert {one.verdict.bucket for one in found.values()} == {Bucket.PASSED}
 
 
 def test_large_tasks_are_fetched(station: Station) -> None:
     task = msgspec.structs.replace(DOUBLE, task_id="large")
     give(station, {}, [sent(1, RIGHT, task)], **{task.sha256: task})  # `fetch` makes bytes of it
-    assert collected(station, 1)[1].judgement.verdict.bucket is Bucket.PASSED
+    assert collected(station, 1)[1].verdict.bucket is Bucket.PASSED
 
 
 def test_a_message_that_cannot_be_read_is_heard_of() -> None:
@@ -183,13 +184,10 @@ def test_a_brief_judgement_makes_the_same_receipt(
     assert len(pickle.dumps(short)) < 40_000
     completion = Completion(task_id="double", sample=0, id="", completion="")
     receipts = [
-        receipt_of(
-            task=DOUBLE,
-            completion=completion,
-            extraction=Extraction(code="", rule="verbatim"),
-            program=RIGHT,
-            judgement=one,
-            enforcement=kernel.enforcement(),
+        build_receipt(
+            PreparedSample(DOUBLE, completion, Extraction(code="", rule="verbatim"), RIGHT),
+            one,
+            kernel.enforcement(),
         )
         for one in (whole, short)
     ]
@@ -198,7 +196,7 @@ def test_a_brief_judgement_makes_the_same_receipt(
 
 def test_nothing_was_executed(kernel: Sandbox) -> None:
     judged = Judges(kernel).judge(Question(task=DOUBLE, program=Program(source="def (")))
-    assert isinstance(judged, Judged)
-    assert brief(judged.judgement).verdict == judged.judgement.verdict
-    assert brief(judged.judgement).findings.usage == judged.judgement.findings.usage
-    assert sys.getsizeof(brief(judged.judgement).findings.tests) <= sys.getsizeof(())
+    assert isinstance(judged, Judgement)
+    assert brief(judged).verdict == judged.verdict
+    assert brief(judged).findings.usage == judged.findings.usage
+    assert sys.getsizeof(brief(judged).findings.tests) <= sys.getsizeof(())

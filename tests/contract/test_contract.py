@@ -23,7 +23,7 @@ from proctor.contract import (
 from proctor.contract.result import PARTIAL
 from proctor.contract.wrapping import BRACES, BraceCase
 from proctor.errors import InputError
-from proctor.judge import Judgement
+from proctor.judge.judgement import Judgement
 from proctor.sandbox import Sandbox
 from proctor.verdict import Unscored
 

@@ -10,8 +10,8 @@ import pytest
 from proctor.benchmarks import Declaration, load
 from proctor.contract.kept import folder, keep, latest, latest_of_files
 from proctor.contract.result import Finding, Result, Word, reason_of
+from proctor.grading.receipts import software_versions
 from proctor.lines import sha256_of
-from proctor.receipt import versions
 from proctor.sandbox import Enforcement
 from proctor.task import Benchmark
 
@@ -41,7 +41,7 @@ def result(alone: Path) -> Callable[..., Result]:
         enforcement=Enforcement(
             tier="portable", isolated=False, walls={}, clock="wall", toolchains={}, packages=[]
         ),
-        versions=versions(),
+        versions=software_versions(),
         seconds=1.0,
     )
     return lambda **changes: msgspec.structs.replace(one, **changes)

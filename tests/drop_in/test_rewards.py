@@ -24,8 +24,8 @@ from proctor.drop_in.rewards import (
     verl_scores,
 )
 from proctor.errors import InputError, SandboxError
+from proctor.grading.prepare import Options
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.verdict import Bucket
 
 TARGETS = ["add(1, 2) == 3", "add(2, 2) == 4", "add(0, 0) == 0", "add(5, -5) == 0"]

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from proctor.judge import Judge, Rules
+from proctor.judge import Judge
 from proctor.judge.calls import Asked, judge_all, question
+from proctor.judge.judgement import Rules
 from proctor.judge.reduce import Case
 from proctor.judge.supervisor import Transcript
 from proctor.program import Program

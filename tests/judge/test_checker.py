@@ -2,8 +2,9 @@
 
 import pytest
 
-from proctor.judge import Judge, Rules
+from proctor.judge import Judge
 from proctor.judge.checker import Checker, trouble_with
+from proctor.judge.judgement import Rules
 from proctor.program import Program
 from proctor.sandbox import Limits
 from proctor.task import CallCases, StdinCases, Task

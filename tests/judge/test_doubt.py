@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from proctor.judge import Judge, Judgement
+from proctor.judge import Judge
 from proctor.judge.doubt import References
+from proctor.judge.judgement import Judgement
 from proctor.program import Program
 from proctor.sandbox import Sandbox
 from proctor.task import Assertions, Task

@@ -4,9 +4,10 @@ import pytest
 
 from proctor.completion import Completion
 from proctor.errors import SandboxError
+from proctor.grading.grade import Grader
+from proctor.grading.prepare import Options
 from proctor.judge import Judge
 from proctor.program import Program
-from proctor.run import Grader, Options
 from proctor.sandbox import Limits
 from proctor.task import Task
 from proctor.task import TestProgram as InOneFile

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from proctor.cache import Cache
-from proctor.judge import Judge, Judgement, Rules
+from proctor.judge import Judge
 from proctor.judge.answers import NAME, keep, recall
 from proctor.judge.hearing import LONG, is_root, questions
+from proctor.judge.judgement import Judgement, Rules
 from proctor.program import Program
 from proctor.sandbox import Limits, Sandbox
 from proctor.task import Assertions, CheckFunction, Metadata, ReferenceCases, Task

@@ -7,10 +7,11 @@ import pytest
 
 from proctor.completion import Completion
 from proctor.context import Context
+from proctor.grading.grade import Grader
+from proctor.grading.prepare import Options
 from proctor.judge import Judge
 from proctor.judge.repository import diagnostics
 from proctor.program import verbatim
-from proctor.run import Grader, Options
 from proctor.task import Task
 from proctor.task import TestProgram as InOneFile
 from proctor.verdict import Bucket

@@ -2,7 +2,8 @@
 
 import pytest
 
-from proctor.judge import Judge, Rules
+from proctor.judge import Judge
+from proctor.judge.judgement import Rules
 from proctor.judge.stdin import output_limit
 from proctor.program import Program
 from proctor.sandbox import Limits

@@ -13,7 +13,8 @@ import pytest
 
 from proctor.engine import graders
 from proctor.errors import SandboxError
-from proctor.judge import Judge, Judgement
+from proctor.judge import Judge
+from proctor.judge.judgement import Judgement
 from proctor.program import Program
 from proctor.sandbox import Limits
 from proctor.sandbox.box import Box

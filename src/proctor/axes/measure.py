@@ -18,10 +18,10 @@ from proctor.completion import Completion
 from proctor.context import MARK, Context
 from proctor.errors import InputError
 from proctor.extraction import NoCode
+from proctor.grading.prepare import Options, build_program, extract_code
 from proctor.journal import read_journal
 from proctor.lines import explain, read_whole
 from proctor.receipt import Manifest
-from proctor.run import Options, extraction_of, program_of
 from proctor.score import Estimate, Tally, estimate, mean
 from proctor.store import AXES, COMPLETIONS, RECEIPTS
 from proctor.task import Benchmark, Task, TestProgram
@@ -168,12 +168,12 @@ def _candidates(run_dir: Path, manifest: Manifest, benchmark: Benchmark) -> Iter
 
 
 def _candidate(task: Task, completion: Completion, options: Options) -> Candidate:
-    extraction = extraction_of(task, completion, options)
+    extraction = extract_code(task, completion, options)
     if isinstance(extraction, NoCode):
         return Candidate(task, completion.sample, None, "")
     if task.context is not None:
         return Candidate(task, completion.sample, task.context, extraction.code)
-    source = program_of(task, completion, extraction, options).source
+    source = build_program(task, completion, extraction, options).source
     code = extraction.code if source.endswith(extraction.code) else source
     return Candidate(task, completion.sample, alone(task, source.removesuffix(code)), code)
 

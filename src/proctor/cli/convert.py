@@ -30,11 +30,11 @@ def convert(
     """Write a run, or samples of another tool, in another tool's format."""
     from proctor.benchmarks import load  # noqa: PLC0415
     from proctor.errors import InputError  # noqa: PLC0415
+    from proctor.grading.prepare import Options  # noqa: PLC0415
     from proctor.interchange import FORMATS, Run, Samples, is_run  # noqa: PLC0415
     from proctor.interchange import convert as write  # noqa: PLC0415
     from proctor.report import json as as_json  # noqa: PLC0415
     from proctor.report.text import safe  # noqa: PLC0415
-    from proctor.run import Options  # noqa: PLC0415
     from proctor.settings import load_settings  # noqa: PLC0415
 
     if to not in FORMATS:

@@ -16,10 +16,11 @@ from proctor.cli.again import comparator_of, judge_again, source_of
 from proctor.cli.finish import carry_out
 from proctor.errors import InputError
 from proctor.evaluation import Plan
+from proctor.grading.receipts import software_versions
 from proctor.interchange import is_run
 from proctor.qa.gate import Checked, look
 from proctor.qa.policy import Policy
-from proctor.receipt import Manifest, versions
+from proctor.receipt import Manifest
 from proctor.sandbox import Sandbox
 from proctor.settings import Settings
 from proctor.store import read_manifest
@@ -59,7 +60,7 @@ def check(subject: Path, policy: Policy, name: Path, results: Path | None, ways:
         missing=missing,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
-        versions=versions(),
+        versions=software_versions(),
     )
 
 

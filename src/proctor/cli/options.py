@@ -14,12 +14,12 @@ from proctor.benchmarks import TABLE, Choice, is_pinned, load
 from proctor.benchmarks.choice import day
 from proctor.benchmarks.suites import members
 from proctor.errors import InputError, boundary
-from proctor.judge import Rules
+from proctor.grading.prepare import Options
 from proctor.judge.checker import trouble_with
 from proctor.judge.compare import KNOWN, profile
+from proctor.judge.judgement import Rules
 from proctor.lines import MAX_LINE
 from proctor.report.text import safe
-from proctor.run import Options
 from proctor.sandbox import Enforcement, Limits, Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox

@@ -34,10 +34,11 @@ from proctor.cluster.batches import LINGER, MOST_LOSSES, Line, Place, Work
 from proctor.cluster.joining import Joined, join
 from proctor.cluster.seats import Seat, seats_on
 from proctor.cluster.station import Arrived, Item, Sent, Setup, Station
-from proctor.engine import Judged, Question
+from proctor.engine import Question
 from proctor.errors import ClusterError, ProctorError, SandboxError
-from proctor.judge import Judgement
-from proctor.receipt import mismatch, versions
+from proctor.grading.receipts import software_versions
+from proctor.judge.judgement import Judgement
+from proctor.receipt import mismatch
 from proctor.sandbox import Enforcement, Execution, Limits
 from proctor.sandbox.drop import Dropped, is_dropped
 from proctor.sandbox.job import Job
@@ -170,17 +171,17 @@ class Cluster:
         except KeyError:
             raise SandboxError(f"{language} does not work on the cluster") from None
 
-    def judge(self, question: Question) -> Judged:
+    def judge(self, question: Question) -> Judgement:
         """See Engine."""
-        judged: Judged = self._wait_for(self._begin(question))
-        return judged
+        judgement: Judgement = self._wait_for(self._begin(question))
+        return judgement
 
     def carry_out(self, job: Job) -> Execution:
         """Run one program on the cluster, as a sandbox does."""
         execution: Execution = self._wait_for(self._begin(job))
         return execution
 
-    def begin(self, question: Question) -> Future[Judged]:
+    def begin(self, question: Question) -> Future[Judgement]:
         """See Engine."""
         return self._begin(question)
 
@@ -358,7 +359,7 @@ class Cluster:
 
     def _difference(self, arrived: Arrived) -> ProctorError | None:
         """Say in what a station would judge in another way than the first one."""
-        ours = versions()["proctor"]
+        ours = software_versions()["proctor"]
         if arrived.version != ours:
             return ClusterError(f"{arrived.host} has Proctor {arrived.version}, not {ours}")
         if self._enforcement is None:
@@ -384,9 +385,9 @@ class Cluster:
         elif not self._stations:
             raise ClusterError(f"no station stays on the cluster: {reason}")
 
-    def _unscored(self, reason: str) -> Judged:
-        judgement = Judgement(verdict=Unscored(reason=reason), attempts=MOST_LOSSES)
-        return Judged(judgement, socket.gethostname(), "")
+    def _unscored(self, reason: str) -> Judgement:
+        verdict = Unscored(reason=reason)
+        return Judgement(verdict=verdict, attempts=MOST_LOSSES, host=socket.gethostname())
 
     def _remove(self, one: _Open) -> None:
         self._stations.remove(one)

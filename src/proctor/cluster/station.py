@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from proctor.cluster.seats import Part
-from proctor.engine import Judged, Judges, Question, graders
+from proctor.engine import Judges, Question, graders
 from proctor.errors import ProctorError, SandboxError
-from proctor.judge import Judgement, Rules
+from proctor.grading.receipts import MAX_OUTPUT, software_versions
+from proctor.judge.judgement import Judgement, Rules
 from proctor.program import Program
-from proctor.receipt import MAX_OUTPUT, versions
 from proctor.sandbox import Enforcement, Execution, Sandbox
 from proctor.sandbox.choose import open_sandbox
 from proctor.sandbox.job import Job
@@ -79,7 +79,7 @@ class Item(NamedTuple):
     asked: Sent | Job
 
 
-Found = Judged | Execution | Exception
+Found = Judgement | Execution | Exception
 Message = tuple[Mapping[str, bytes], Sequence[Item]]
 """Pickled tasks by their digests, and programs; Ray's own pickling of records takes much longer."""
 
@@ -124,7 +124,7 @@ class Station:
         self._pool = graders(self._workers)
         return Arrived(
             host=host,
-            version=versions()["proctor"],
+            version=software_versions()["proctor"],
             enforcement=self._sandbox.enforcement(),
         )
 
@@ -156,8 +156,7 @@ class Station:
             if isinstance(asked, Job):
                 found = self._sandbox.carry_out(asked)
             else:
-                judged = self._judges.judge(asked)
-                found = judged._replace(judgement=brief(judged.judgement))
+                found = brief(self._judges.judge(asked))
         except Exception as error:  # noqa: BLE001  who asked gets it, as from a thread
             found = _sendable(error)
         self._found.append((number, found))

@@ -26,8 +26,8 @@ from proctor.contract.examination import Examination, Found, Subject, subject_of
 from proctor.contract.kept import keep, latest, latest_of_files, why_not
 from proctor.contract.result import NOT_PROVEN, Finding, Result, Word, reason_of
 from proctor.errors import InputError
+from proctor.grading.receipts import software_versions
 from proctor.lines import sha256_of
-from proctor.receipt import versions
 
 __all__ = [
     "LINES",
@@ -127,6 +127,6 @@ def examine(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
         enforcement=exam.sandbox.enforcement(),
-        versions=versions(),
+        versions=software_versions(),
         seconds=round(clock.monotonic() - started, 3),
     )

@@ -14,10 +14,12 @@ from proctor.benchmarks.source import reader
 from proctor.completion import Completion
 from proctor.contract.result import SHOWN, Word
 from proctor.errors import InputError
+from proctor.grading.grade import Grader
+from proctor.grading.pipeline import grade_all
+from proctor.grading.prepare import Options
 from proctor.languages import known, unknown
 from proctor.lines import brief, explain, parse_toml, read_whole, spelt_out
 from proctor.receipt import Receipt
-from proctor.run import Grader, Options, grade_all
 from proctor.sandbox import Sandbox
 from proctor.task import (
     Assertions,

@@ -15,10 +15,10 @@ from proctor.contract.references import alike
 from proctor.contract.result import Word
 from proctor.errors import InputError
 from proctor.evaluation import Plan, evaluate
+from proctor.grading.prepare import Options
 from proctor.journal import read_journal
 from proctor.lines import encode
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.score import Tally, estimate, pass_at_k
 from proctor.store import RECEIPTS
 from proctor.summary import tally

@@ -18,9 +18,9 @@ from proctor.completion import Completion
 from proctor.drop_in.columns import entry_of
 from proctor.errors import InputError
 from proctor.extraction.syntax import parse
+from proctor.grading.prepare import Options
 from proctor.lines import brief
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.sandbox import Limits
 from proctor.score import pass_at_k_estimator
 from proctor.task import Assertions, CheckFunction, Task

@@ -32,8 +32,8 @@ from proctor.benchmarks import load
 from proctor.benchmarks.contests import process_input_output
 from proctor.errors import InputError
 from proctor.extraction.syntax import bound_names, parse
+from proctor.grading.prepare import Preamble
 from proctor.lines import brief
-from proctor.run import Preamble
 from proctor.settings import load_settings
 from proctor.task import Benchmark, Task
 

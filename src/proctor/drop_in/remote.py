@@ -8,8 +8,8 @@ from typing import Any
 from proctor.client import Client
 from proctor.client.asks import AnyTask
 from proctor.errors import InputError
+from proctor.grading.prepare import Options
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.settings import load_settings, server_of
 
 AT_ONCE = 64

@@ -30,8 +30,8 @@ from proctor.benchmarks import TABLE
 from proctor.drop_in.columns import COLUMNS, SOURCES, answer_of, asked, by_name, listed, parsed
 from proctor.drop_in.remote import submit_to
 from proctor.errors import InputError, SandboxError
+from proctor.grading.prepare import Options
 from proctor.receipt import Receipt
-from proctor.run import Options
 from proctor.verdict import Outcome
 
 LOG = logging.getLogger("proctor")

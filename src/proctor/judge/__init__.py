@@ -21,6 +21,7 @@ from proctor.judge.code import CodeJudge
 from proctor.judge.compare import Profile, profile
 from proctor.judge.examination import UnfitError
 from proctor.judge.hearing import Value
+from proctor.judge.judgement import Judgement, Rules
 from proctor.judge.parts import PartsJudge
 from proctor.judge.reduce import Case
 from proctor.judge.reference import ReferenceJudge
@@ -49,30 +50,6 @@ PROBES = [
 PROBE_PROGRAM = Program(source="def probe(n):\n    return 2 * n + 1\n")
 A_DAY = 86400.0
 """No try takes as long: a box beside it must not go by itself because nobody uses it."""
-
-
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """How to judge, where the user has a say."""
-
-    early_stop: bool = False
-    compare: str | None = None
-    """A profile that replaces the tasks' own profiles and checkers."""
-    checker: str | None = None
-    """Code of a checker that does so."""
-    max_tests: int | None = None
-    task_seconds: float = 120.0
-    """The most that all cases of one sample may take together."""
-
-
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict and how it came about."""
-
-    verdict: Verdict
-    judged: str = "apart"
-    findings: Findings = Findings(tests=())
-    attempts: int = 1
-    limits: Limits | None = None
-    """The limits that held, if they are not the task's own."""
 
 
 class Judge:
@@ -179,21 +156,13 @@ class Judge:
             case CallCases() as cases:
                 return self._judge_calls(task, program, cases)
             case ReferenceCases() as cases:
-                held = self._reference.judge(task, cases, program)
-                return Judgement(verdict=held.verdict, findings=held.findings, limits=held.limits)
+                return self._reference.judge(task, cases, program)
             case Assertions() | CheckFunction():
-                found = self._code.judge(task, program)
-                return Judgement(
-                    verdict=found.verdict, judged=found.judged, findings=found.findings
-                )
+                return self._code.judge(task, program)
             case UnitTests():
-                unit = self._unit.judge(task, program)
-                return Judgement(verdict=unit.verdict, judged="together", findings=unit.findings)
+                return self._unit.judge(task, program)
             case TestProgram() as tests if task.language == "cpp" and task.context is None:
-                found = self._parts.judge(task, tests, program)
-                return Judgement(
-                    verdict=found.verdict, judged=found.judged, findings=found.findings
-                )
+                return self._parts.judge(task, tests, program)
             case TestProgram() as tests:
                 findings = native.run_tests(self._sandbox, task, tests, program)
                 verdict = decide(findings.tests, timeout_is_final=True)

@@ -24,6 +24,7 @@ from proctor.judge.examination import (
     all_failed,
     order_for,
 )
+from proctor.judge.judgement import Judgement
 from proctor.judge.reduce import Case, reduce
 from proctor.judge.supervisor import (
     Candidate,
@@ -37,7 +38,7 @@ from proctor.program import Program, reference
 from proctor.sandbox import Execution, Sandbox
 from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, TOLD
 from proctor.task import Assertions, CheckFunction, Task
-from proctor.verdict import Bucket, Failed, Passed, TestResult, Verdict, decide
+from proctor.verdict import Bucket, Failed, Passed, TestResult, decide
 
 ONE_PROCESS = re.compile(
     r"\b(?:patch|mock|monkeypatch|capsys|capfd|redirect_std\w+|sys\.std\w+|sys\.modules"
@@ -48,14 +49,6 @@ ONE_PROCESS = re.compile(
 
 REMEMBERED = 2_000
 """How many tasks' exams are kept: a stream of tasks may have no end."""
-
-
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on a sample whose tests are code."""
-
-    verdict: Verdict
-    findings: Findings
-    judged: str = "apart"
 
 
 class _Exam(msgspec.Struct, kw_only=True):
@@ -71,7 +64,7 @@ class _Exam(msgspec.Struct, kw_only=True):
     """Of whoever finds out what follows; samples of other tasks need not wait."""
     settled: bool = False
     together: bool = False
-    reference: Found | None = None
+    reference: Judgement | None = None
 
 
 class CodeJudge:
@@ -83,7 +76,7 @@ class CodeJudge:
         self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.Lock()
 
-    def judge(self, task: Task, program: Program) -> Found:
+    def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample, apart if that can be done."""
         exam = self._exam(task)
         found = self._together(exam, program) if exam.together else self._apart(exam, program)
@@ -128,13 +121,13 @@ class CodeJudge:
         if not isinstance(verdict, Passed):
             raise UnfitError(f"the reference solution fails: {verdict.detail}")
 
-    def _reference_apart(self, exam: _Exam, program: Program) -> Found:
+    def _reference_apart(self, exam: _Exam, program: Program) -> Judgement:
         with exam.lock:
             if exam.reference is None:
                 exam.reference = self._apart(exam, program)
             return exam.reference
 
-    def _doubt_failure(self, exam: _Exam, program: Program, found: Found) -> Found:
+    def _doubt_failure(self, exam: _Exam, program: Program, found: Judgement) -> Judgement:
         """Blame a failure that might be the border's on the candidate only if it is its own."""
         if reference(exam.task) is None:
             return found
@@ -143,7 +136,7 @@ class CodeJudge:
                 self._settle_process(exam)
         return self._together(exam, program) if exam.together else found
 
-    def _doubt_pass(self, exam: _Exam, found: Found) -> Found:
+    def _doubt_pass(self, exam: _Exam, found: Judgement) -> Judgement:
         """Believe objects that speak for themselves only where the reference has such, too."""
         program = reference(exam.task)
         if program is None:
@@ -158,7 +151,7 @@ class CodeJudge:
         )
         return msgspec.structs.replace(found, verdict=verdict)
 
-    def _apart(self, exam: _Exam, program: Program) -> Found:
+    def _apart(self, exam: _Exam, program: Program) -> Judgement:
         """Judge with candidate and tests in processes of their own."""
         if exam.asked is not None:
             compare = self._compare if exam.batch else self._compare_live
@@ -168,7 +161,7 @@ class CodeJudge:
                 pass
         return self._examine(exam, program)
 
-    def _compare(self, exam: _Exam, program: Program, asked: Asked) -> Found:
+    def _compare(self, exam: _Exam, program: Program, asked: Asked) -> Judgement:
         """Send all calls at once and compare the answers here."""
         requests = asked.requests(program, denied=exam.task.metadata.denylist)
         exchanged = self._sandbox.exchange(requests, exam.task.limits)
@@ -180,7 +173,7 @@ class CodeJudge:
         notes = frozenset({OBJECTS} if objects else ())
         return self._found(exam, tests, exchanged.execution, notes)
 
-    def _compare_live(self, exam: _Exam, program: Program, asked: Asked) -> Found:
+    def _compare_live(self, exam: _Exam, program: Program, asked: Asked) -> Judgement:
         """Send each call when the one before is answered, and compare the answers here."""
         task = exam.task
         candidate = Candidate(self._sandbox, task.limits)
@@ -201,7 +194,7 @@ class CodeJudge:
             candidate.abort()
         return self._found(exam, tests, execution, frozenset({OBJECTS} if objects else ()))
 
-    def _examine(self, exam: _Exam, program: Program) -> Found:
+    def _examine(self, exam: _Exam, program: Program) -> Judgement:
         """Have an examiner run the tests."""
         task = exam.task
         candidate = Candidate(self._sandbox, task.limits)
@@ -221,7 +214,7 @@ class CodeJudge:
             candidate.abort()
         return self._found(exam, tests, execution, notes)
 
-    def _together(self, exam: _Exam, program: Program) -> Found:
+    def _together(self, exam: _Exam, program: Program) -> Judgement:
         candidate = Candidate(self._sandbox, exam.task.limits, role="together")
         try:
             denied = exam.task.metadata.denylist
@@ -237,7 +230,7 @@ class CodeJudge:
         tests: Sequence[TestResult],
         execution: Execution,
         notes: frozenset[str],
-    ) -> Found:
+    ) -> Judgement:
         tests = counted(tests, execution)
         findings = Findings(
             tests=tests,
@@ -246,7 +239,7 @@ class CodeJudge:
             clock=self._sandbox.enforcement().clock,
         )
         verdict = decide(tests, declared=exam.order["declared"], timeout_is_final=True)
-        return Found(verdict=verdict, findings=findings)
+        return Judgement(verdict=verdict, findings=findings)
 
 
 def _can_batch(task: Task, cases: Sequence[Case]) -> bool:

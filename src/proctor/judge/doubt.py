@@ -4,7 +4,8 @@ import threading
 from collections import OrderedDict
 from concurrent.futures import Future
 
-from proctor.judge import Judge, Judgement
+from proctor.judge import Judge
+from proctor.judge.judgement import Judgement
 from proctor.program import Program, reference
 from proctor.sandbox.drop import undropped
 from proctor.task import Task

@@ -23,8 +23,9 @@ from proctor import gcc
 from proctor.build import Built, Outcome, Recipe, Refused, bucket_of, unpack
 from proctor.errors import SandboxError
 from proctor.judge import marshal, native, relay
-from proctor.judge.code import REMEMBERED, Found
+from proctor.judge.code import REMEMBERED
 from proctor.judge.examination import EXAMINER_SECONDS, UnfitError
+from proctor.judge.judgement import Judgement
 from proctor.judge.relay import TOKEN_BYTES, UnlinkedError
 from proctor.judge.signature import Signature, masked, signature
 from proctor.judge.stdin import failure
@@ -72,7 +73,7 @@ class PartsJudge:
         self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.Lock()
 
-    def judge(self, task: Task, tests: TestProgram, program: Program) -> Found:
+    def judge(self, task: Task, tests: TestProgram, program: Program) -> Judgement:
         """Judge one sample, apart if that can be done."""
         exam = self._exam(task, tests)
         while True:
@@ -119,7 +120,7 @@ class PartsJudge:
             workshop.foreign.note(proof)
         return passed
 
-    def _by(self, exam: _Exam, program: Program) -> Found:
+    def _by(self, exam: _Exam, program: Program) -> Judgement:
         """Judge a sample in the way of its task."""
         if exam.way != "text":
             try:
@@ -133,7 +134,7 @@ class PartsJudge:
         foreign = self._sandbox.native("cpp")
         return _Workshop(foreign, foreign.offer("cpp"), exam)
 
-    def _in_parts(self, exam: _Exam, program: Program) -> Found:
+    def _in_parts(self, exam: _Exam, program: Program) -> Judgement:
         workshop = self._workshop(exam)
         if not exam.begun:  # else another is making the parts meanwhile
             exam.begun = True
@@ -167,9 +168,9 @@ def _not_loaded(said: str) -> Gone:
     return Gone(Bucket.MEMORY if large else Bucket.COMPILE, said)
 
 
-def _found(findings: Findings, judged: str) -> Found:
+def _found(findings: Findings, judged: str) -> Judgement:
     verdict = decide(findings.tests, timeout_is_final=True)
-    return Found(verdict=verdict, findings=findings, judged=judged)
+    return Judgement(verdict=verdict, findings=findings, judged=judged)
 
 
 def _look_at(task: Task, tests: TestProgram) -> _Exam:

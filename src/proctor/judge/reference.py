@@ -22,6 +22,7 @@ from proctor.judge.calls import MAX_HASHED, read_value
 from proctor.judge.code import REMEMBERED, CodeJudge
 from proctor.judge.examination import UnfitError
 from proctor.judge.hearing import LONG, Exam, Hearing, Value, is_digest, questions
+from proctor.judge.judgement import Judgement
 from proctor.judge.supervisor import (
     Candidate,
     Findings,
@@ -36,23 +37,15 @@ from proctor.judge.supervisor import (
     read,
 )
 from proctor.program import Program, reference
-from proctor.sandbox import Execution, Limits, OutputTooLong, Sandbox, SandboxFailed
+from proctor.sandbox import Execution, OutputTooLong, Sandbox, SandboxFailed
 from proctor.sandbox.drop import undropped
 from proctor.sandbox.inside import frames
 from proctor.sandbox.inside.candidate import digest_of
 from proctor.sandbox.inside.frames import Frame
 from proctor.task import ReferenceCases, Task
-from proctor.verdict import Bucket, TestResult, Verdict, decide
+from proctor.verdict import Bucket, TestResult, decide
 
 REFERENCE_SECONDS = 300.0
-
-
-class ReferenceFound(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on a sample that was held against the reference."""
-
-    verdict: Verdict
-    findings: Findings
-    limits: Limits
 
 
 class ReferenceJudge:
@@ -76,7 +69,7 @@ class ReferenceJudge:
         self._exams: OrderedDict[int, tuple[Task, Future[Exam]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def judge(self, task: Task, cases: ReferenceCases, program: Program) -> ReferenceFound:
+    def judge(self, task: Task, cases: ReferenceCases, program: Program) -> Judgement:
         """Judge one sample."""
         exam = self._exam(task, cases)
         if exam.separate is None:
@@ -85,7 +78,7 @@ class ReferenceJudge:
             tests, executions = self._ask_live(exam, program, exam.separate)
         tests = counted(tests, executions[0])
         clock = self._sandbox.enforcement().clock
-        return ReferenceFound(
+        return Judgement(
             verdict=decide(tests, declared=len(exam.passed), timeout_is_final=True),
             findings=Findings(tests=tests, executions=executions, clock=clock),
             limits=exam.limits,

@@ -19,23 +19,17 @@ from collections import OrderedDict
 import msgspec
 
 from proctor.judge.examination import Together, UnfitError, order_for
+from proctor.judge.judgement import Judgement
 from proctor.judge.supervisor import Candidate, Findings, counted
 from proctor.program import Program, reference
 from proctor.sandbox import Sandbox
 from proctor.task import Task
-from proctor.verdict import Bucket, Failed, Passed, Verdict, decide
+from proctor.verdict import Bucket, Failed, Passed, decide
 
 CHANGES, PLAIN = ("changed", "nothing"), "plain"
 UNGUARDED = "unguarded"
 REMEMBERED = 10_000
 """How many tasks' calibrations are kept: a stream of tasks may have no end."""
-
-
-class UnitFound(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on a sample whose tests share its process."""
-
-    verdict: Verdict
-    findings: Findings
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +38,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     telling: tuple[str, ...] = ()
     """The counterfactuals that tell something."""
     program: Program | None = None
-    found: UnitFound | None = None
+    found: Judgement | None = None
     """The reference itself, and the verdict on it, which has been doubted enough."""
     unfit: str = ""
 
@@ -64,7 +58,7 @@ class UnitJudge:
         self._exams: OrderedDict[str, _Exam] = OrderedDict()
         self._lock = threading.Lock()
 
-    def judge(self, task: Task, program: Program) -> UnitFound:
+    def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample."""
         calibration = self._calibrated(task)
         if calibration.found is not None and program == calibration.program:
@@ -115,7 +109,7 @@ class UnitJudge:
         telling = (*changes, *plain)
         return Calibration(telling=telling, program=solution, found=_marked(found, telling))
 
-    def _run(self, task: Task, program: Program, counterfactual: str = "") -> UnitFound:
+    def _run(self, task: Task, program: Program, counterfactual: str = "") -> Judgement:
         order = order_for(task, early_stop=self._early_stop)
         if not order["declared"]:
             raise UnfitError("there are no tests in the test code")
@@ -130,10 +124,10 @@ class UnitJudge:
         clock = self._sandbox.enforcement().clock
         findings = Findings(tests=tests, executions=[execution], clock=clock)
         verdict = decide(tests, declared=order["declared"], timeout_is_final=True)
-        return UnitFound(verdict=verdict, findings=findings)
+        return Judgement(verdict=verdict, judged="together", findings=findings)
 
 
-def _marked(found: UnitFound, telling: tuple[str, ...]) -> UnitFound:
+def _marked(found: Judgement, telling: tuple[str, ...]) -> Judgement:
     """Note that nothing guards a task that has a reference but no counterfactual for it."""
     if set(telling) & set(CHANGES):
         return found

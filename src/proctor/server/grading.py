@@ -8,10 +8,11 @@ import msgspec
 
 from proctor.completion import Completion
 from proctor.errors import InputError
-from proctor.judge import Rules
+from proctor.grading.grade import Grader
+from proctor.grading.prepare import Options
 from proctor.judge.compare import profile
+from proctor.judge.judgement import Rules
 from proctor.receipt import Receipt
-from proctor.run import Grader, Options
 from proctor.sandbox import Limits
 from proctor.server.keys import Caller
 from proctor.server.queue import Late

@@ -11,8 +11,9 @@ import msgspec
 from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.engine import Engine, Local
 from proctor.errors import InputError
+from proctor.grading.grade import Grader
+from proctor.grading.prepare import Options
 from proctor.program import Program
-from proctor.run import Grader, Options
 from proctor.sandbox import MIB, Limits, Sandbox, SandboxFailed
 from proctor.sandbox.admission import SHARE, host_memory
 from proctor.server.keys import Key, Keys

@@ -18,13 +18,13 @@ from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError, ProctorError
 from proctor.evaluation import Plan, evaluate
 from proctor.generation import generate
+from proctor.grading.prepare import Options
 from proctor.journal import read_journal
 from proctor.lines import read_whole
 from proctor.models import Given, given
 from proctor.models.generated import Generated
 from proctor.models.providers import Asked, open_provider, provider_of
 from proctor.prompt import Shown, Strategy
-from proctor.run import Options
 from proctor.sandbox import Sandbox
 from proctor.sandbox.admission import admitted
 from proctor.sandbox.choose import open_sandbox

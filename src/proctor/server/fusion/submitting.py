@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.engine import Engine, Question
 from proctor.extraction import NoCode
-from proctor.judge import Rules
+from proctor.judge.judgement import Rules
 from proctor.program import assemble
 from proctor.sandbox import Sandbox
 from proctor.score import Tally, estimate
@@ -50,7 +50,7 @@ class Submissions:
         program = assemble(task, code.found)
         rules = Rules(early_stop=not config.extra.get("run_all_cases"))
         question = Question(task=task, program=program, rules=rules)
-        verdict = self._engine.judge(question).judgement.verdict
+        verdict = self._engine.judge(question).verdict
         self._counted.judged(verdict)
         if isinstance(verdict, Unscored):  # nothing that the completion did
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "unscored", verdict.reason, 1.0)

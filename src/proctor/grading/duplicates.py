@@ -1,0 +1,119 @@
+"""Receipts of programs that were judged, so that identical programs of a task are judged once."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import NamedTuple
+
+import msgspec
+
+from proctor.completion import StopReason
+from proctor.receipt import Receipt
+from proctor.sandbox.drop import Dropped, check
+from proctor.verdict import Bucket, Outcome
+
+Key = tuple[str, str]
+"""Digests of a task and of a program."""
+Recall = Callable[[int], Receipt | None]
+"""Reads the receipt at a place of the run's journal; None if it cannot be read any more."""
+MAX_RECEIPTS = 10_000
+"""How many receipts are held that are in no journal."""
+
+
+class ReceiptHeader(msgspec.Struct, frozen=True):
+    """The few fields of a receipt that say what it means for other samples."""
+
+    task_id: str
+    sample: int
+    outcome: Outcome | None
+    bucket: Bucket
+    program_sha256: str | None
+    task_sha256: str
+    reused_from: int | None = None
+    stop: StopReason = StopReason.STOP
+
+
+class Claim(NamedTuple):
+    """The receipt of a program, now or later."""
+
+    receipt: Future[Receipt]
+    is_first: bool
+    """Whether the caller must judge the program, and then call `resolve` or `release`."""
+
+
+class Duplicates:
+    """Which programs were judged or are being judged; safe for use by several threads.
+
+    A run may have any number of programs, so of a receipt that is in the journal only its place is
+    kept. Where there is no journal, the last `MAX_RECEIPTS` are held.
+    """
+
+    def __init__(self, recall: Recall | None = None) -> None:
+        self._recall = recall or (lambda _: None)
+        self._receipts: OrderedDict[Key, Future[Receipt]] = OrderedDict()
+        self._places: dict[int, int] = {}
+        """By the hash of a key; the receipt itself says whose it is."""
+        self._lock = threading.Lock()
+
+    def once(self, key: Key, judge: Callable[[], Receipt]) -> tuple[Receipt, bool]:
+        """Return the receipt of a program, and whether it was judged by this call."""
+        claim = self.claim(key)
+        if claim.is_first:
+            try:
+                receipt = judge()
+            except BaseException as error:
+                self.release(key, claim, error)
+                raise
+            self.resolve(key, claim, receipt)
+            return receipt, True
+        try:
+            receipt = claim.receipt.result()
+        except Dropped:
+            check()  # it was the other caller that gave up
+            return self.once(key, judge)
+        return (receipt, False) if receipt.outcome is not None else (judge(), True)
+
+    def claim(self, key: Key) -> Claim:
+        """Return the receipt of a program that is known or being judged, else the task to judge."""
+        with self._lock:
+            place = self._places.get(hash(key))
+            known = self._receipts.get(key)
+            if place is None and known is None:
+                return Claim(self._add(key), is_first=True)
+        if known is not None:
+            return Claim(known, is_first=False)
+        assert place is not None  # noqa: S101
+        future = Future[Receipt]()
+        receipt = self._recall(place)
+        if receipt is None or (receipt.task_sha256, receipt.program_sha256) != key:
+            return Claim(future, is_first=True)
+        future.set_result(receipt)
+        return Claim(future, is_first=False)
+
+    def resolve(self, key: Key, claim: Claim, receipt: Receipt) -> None:
+        """Hand the receipt of a claimed program to all that wait for it.
+
+        An unscored receipt says nothing about other samples: the next one is judged anew.
+        """
+        if receipt.outcome is None:
+            self.note_place(key, None)
+        claim.receipt.set_result(receipt)
+
+    def release(self, key: Key, claim: Claim, error: BaseException) -> None:
+        """Give up a claim; those that wait for it get the error."""
+        self.note_place(key, None)
+        claim.receipt.set_exception(error)
+
+    def note_place(self, key: Key, place: int | None) -> None:
+        """Keep a receipt's place in the journal instead of the receipt; None: neither."""
+        with self._lock:
+            self._receipts.pop(key, None)
+            if place is not None:
+                self._places[hash(key)] = place
+
+    def _add(self, key: Key) -> Future[Receipt]:
+        future = self._receipts[key] = Future[Receipt]()
+        if len(self._receipts) > MAX_RECEIPTS:
+            self._receipts.popitem(last=False)
+        return future

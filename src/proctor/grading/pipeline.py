@@ -1,0 +1,155 @@
+"""Grades a stream of samples, as many at once as the engine takes."""
+
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from proctor.completion import Completion
+from proctor.grading.duplicates import Claim, Key
+from proctor.grading.grade import Grader, key_of, reuse_receipt
+from proctor.grading.prepare import PreparedSample, prepare
+from proctor.judge.judgement import Judgement
+from proctor.program import Program
+from proctor.receipt import Receipt
+from proctor.sandbox.drop import Dropped
+from proctor.task import Benchmark, Task
+
+
+def grade_all(
+    grader: Grader,
+    benchmark: Benchmark,
+    completions: Iterable[Completion | None],
+    stop: threading.Event | None = None,
+) -> Generator[Receipt, None, None]:
+    """Grade a stream of completions and yield receipts as they come.
+
+    None in the stream means that there is no completion right now, but that more may follow. No
+    more completions are taken than the engine has use for. When `stop` is set or the caller stops
+    listening, running samples are finished and waiting ones are cancelled; only a
+    KeyboardInterrupt does not wait for running samples.
+    """
+    stop = stop or threading.Event()
+    find = benchmark.finder()
+    running = RunningSamples(grader)
+    wait = True
+    try:
+        for completion in completions:
+            while running.is_full or (completion is None and running.has_done):
+                yield from running.take()
+            if stop.is_set():
+                break
+            if completion is not None:
+                yield from running.begin(find(completion.task_id), completion)
+        while running.any:
+            if stop.is_set():
+                running.cancel()
+            yield from running.take()
+    except KeyboardInterrupt:
+        wait = False
+        raise
+    finally:
+        running.close()
+        grader.engine.rest(patient=wait)
+
+
+class _Run(NamedTuple):
+    """A sample whose program is being judged, and samples that wait for its receipt."""
+
+    sample: PreparedSample
+    claim: Claim | None
+    followers: list[PreparedSample]
+
+
+class RunningSamples:
+    """Samples under way. Of identical programs, the first in the stream is judged."""
+
+    def __init__(self, grader: Grader) -> None:
+        self._grader = grader
+        self._runs: dict[Future[Judgement], _Run] = {}
+        self._by_key: dict[Key, _Run] = {}
+        self._done: SimpleQueue[Future[Judgement]] = SimpleQueue()
+        self._count = 0
+
+    @property
+    def any(self) -> bool:
+        """Whether any sample is under way, done ones included."""
+        return bool(self._runs)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more samples should begin before one is taken."""
+        return self._count >= self._grader.engine.most
+
+    @property
+    def has_done(self) -> bool:
+        """Whether a sample can be taken without waiting."""
+        return not self._done.empty()
+
+    def begin(self, task: Task, completion: Completion) -> Iterator[Receipt]:
+        """Begin one more sample; yield its receipt if nothing has to run for it."""
+        sample = prepare(task, completion, self._grader.options)
+        if not isinstance(sample.program, Program):
+            yield self._grader.receipt(sample, self._grader.judge(sample))
+        elif not self._grader.options.reuse:
+            self._judge(sample, sample.program, None)
+        else:
+            yield from self._judge_once(sample, sample.program)
+
+    def _judge_once(self, sample: PreparedSample, program: Program) -> Iterator[Receipt]:
+        """Judge a program unless it was judged before or is being judged."""
+        key = key_of(sample)
+        if key in self._by_key:
+            self._by_key[key].followers.append(sample)
+            self._count += 1
+            return
+        claim = self._grader.duplicates.claim(key)
+        if claim.is_first:
+            self._by_key[key] = self._judge(sample, program, claim)
+        else:
+            yield reuse_receipt(claim.receipt.result(), sample)
+
+    def _judge(self, sample: PreparedSample, program: Program, claim: Claim | None) -> _Run:
+        future = self._grader.engine.begin(self._grader.request(sample, program))
+        run = self._runs[future] = _Run(sample, claim, [])
+        self._count += 1
+        future.add_done_callback(self._done.put)
+        return run
+
+    def take(self) -> Iterator[Receipt]:
+        """Wait for a program and yield the receipts of its samples, unless it was cancelled."""
+        future = self._done.get()
+        run = self._runs.pop(future)
+        self._count -= 1 + len(run.followers)
+        if future.cancelled():
+            self._release(run)
+            return
+        receipt = self._grader.receipt(run.sample, future.result())
+        if run.claim is not None:
+            key = key_of(run.sample)
+            del self._by_key[key]
+            self._grader.duplicates.resolve(key, run.claim, receipt)
+        yield receipt
+        for sample in run.followers:
+            if receipt.outcome is not None:
+                yield reuse_receipt(receipt, sample)
+            elif isinstance(sample.program, Program):
+                yield from self._judge_once(sample, sample.program)
+
+    def cancel(self) -> None:
+        """Cancel samples that have not started."""
+        for future in list(self._runs):
+            future.cancel()
+
+    def close(self) -> None:
+        """Cancel samples that have not started, and give up the claims of all others."""
+        self.cancel()
+        for run in self._runs.values():
+            self._release(run)
+
+    def _release(self, run: _Run) -> None:
+        if run.claim is not None:
+            key = key_of(run.sample)
+            self._by_key.pop(key, None)
+            self._grader.duplicates.release(key, run.claim, Dropped())
