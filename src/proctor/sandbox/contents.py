@@ -37,7 +37,6 @@ MODULES = (
         "traces",
         "series",
         "players",
-        "orders",
         "watch",
         "roles",
     ),

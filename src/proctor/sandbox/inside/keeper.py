@@ -34,10 +34,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .below import open_below
-from .frames import MAX_TOTAL, dump
+from .frames import MAX_TOTAL, dump, load
 from .gatherer import Feed, Gatherer, contents
 from .nest import Nest, SerialNest, Ward
-from .orders import MAX_ORDERS, Orders
 from .players import player
 from .program import unwrap
 from .roles import SetUp
@@ -68,8 +67,6 @@ class Keeper:
         self._stages: int | None = None
         self._stage = b""
         self._packet = bytearray(MAX_PACKET)
-        self._orders = Orders()
-        self._set_ups: dict[tuple[int, ...], SetUp] = {}
         self._said = Gatherer()
         self._series: Series | None = None
         self._watch = Watch(control, nest, self._said)
@@ -107,7 +104,7 @@ class Keeper:
             return False
         fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)] if beside else []
         end = self._packet.index(b"\n", 0, length)
-        order = self._orders.read(bytes(self._packet[:end]))
+        order = load(bytes(self._packet[:end]))
         blob = memoryview(self._packet)[end + 1 : length]
         if "beside" in order:
             blob = contents(fds.pop())
@@ -152,7 +149,7 @@ class Keeper:
         play = player(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
-        set_up = self._set_up(order, (*fds, writing))
+        set_up = SetUp(self._nest, order["limits"], (*fds, writing))
         ward = Ward(self._nest, self._nest.fork())
         if ward.pid == 0:
             set_up.become(play, order, blob)
@@ -198,8 +195,9 @@ class Keeper:
             feed = Feed(unwrap(requests)[3], stdout[1], stderr[1])
         stdin = 0 if feed is None else feed.reading
         theirs = (stdin, stdout[1], stderr[1], answers[1])
-        set_up = self._set_up(order, theirs)
-        most = order["limits"]["output_bytes"]
+        limits = order["limits"]
+        set_up = SetUp(self._nest, limits, theirs)
+        most = limits["output_bytes"]
         said = (stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL)
         self._said.begin(*said, feed=feed)
         ward = Ward(self._nest, self._nest.fork())
@@ -220,7 +218,9 @@ class Keeper:
         said = bytearray(parcel)  # the order itself is wiped in a process that becomes another
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
-        set_up = self._set_up(order, (0, stdout[1], stderr[1], theirs.fileno(), answers[1]))
+        limits = order["limits"]
+        fds = (0, stdout[1], stderr[1], theirs.fileno(), answers[1])
+        set_up = SetUp(nest, limits, fds)
         ward = Ward(nest, nest.fork_first())
         if ward.pid == 0:
             theirs.detach()  # or it would be closed when we forget it
@@ -228,7 +228,7 @@ class Keeper:
         theirs.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
-        most = order["limits"]["output_bytes"]
+        most = limits["output_bytes"]
         self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
         series = Series(ward, ours)
         code = self._hear(series)
@@ -295,16 +295,6 @@ class Keeper:
                 os.lseek(beside, 0, os.SEEK_SET)
                 self._send([said], (beside,))
         self._said.wipe()
-
-    def _set_up(self, order: dict[str, Any], fds: tuple[int, ...]) -> SetUp:
-        """Make ready, or find ready, what a guest does first; most do the same."""
-        key = (id(order), *fds)
-        set_up = self._set_ups.get(key)
-        if set_up is None:
-            set_up = SetUp(self._nest, order["limits"], fds)
-            if order in self._orders and len(self._set_ups) < MAX_ORDERS:
-                self._set_ups[key] = set_up
-        return set_up
 
     def _clean_up(self) -> None:
         self._leave()
