@@ -47,11 +47,6 @@ INLINE = 1 << 16
 """More than that does not travel in a packet but in a file beside it."""
 MAX_DESCRIPTORS = 8
 FD = struct.Struct("i")
-EXCHANGED = (
-    b'{"ended":%d,"sizes":[%d,%d],"too_long":%b,"beside":%b,'
-    b'"cpu_seconds":%.6f,"memory_bytes":%d,"state":"%b"}\n'
-)
-FALSE_OR_TRUE = (b"false", b"true")
 FIRST_DESCRIPTOR = 16
 """Below are those that guests will have: what is made for one never has such a number."""
 SPACE = socket.CMSG_SPACE(4 * MAX_DESCRIPTORS)
@@ -257,7 +252,7 @@ class Keeper:
         most = order["output_bytes"]
         self._said.begin((stdout[0], most), (stderr[0], most), feed=feed)
         code, cpu_seconds, memory_bytes, state = series.told(self._hear(series))
-        if state != b"kept":
+        if state != "kept":
             self._leave()
         self._reply(code, cpu_seconds, memory_bytes, state)
 
@@ -275,25 +270,29 @@ class Keeper:
             series.end(self._nest)
 
     def _reply(
-        self, code: int, cpu_seconds: float, memory_bytes: int, state: bytes = b"alone"
+        self, code: int, cpu_seconds: float, memory_bytes: int, state: str = "alone"
     ) -> None:
         """Say how a guest ended and all that it wrote."""
         parts, sizes = self._said.finish(), self._said.sizes
         inline = sum(sizes) <= INLINE
-        # not `json.dumps`: whatever we touch, the next fork makes us pay for
-        said = EXCHANGED % (
-            *(code, sizes[0], sizes[1]),
-            *(FALSE_OR_TRUE[self._said.too_long], FALSE_OR_TRUE[not inline]),
-            *(cpu_seconds, memory_bytes, state),
-        )
+        answer = {
+            "ended": code,
+            "sizes": sizes[:2],
+            "too_long": self._said.too_long,
+            "beside": not inline,
+            "cpu_seconds": cpu_seconds,
+            "memory_bytes": memory_bytes,
+            "state": state,
+        }
+        header = dump(answer) + b"\n"
         if inline:
-            self._send([said, *parts])
+            self._send([header, *parts])
         else:
             beside = os.memfd_create("answers")
             with os.fdopen(beside, "wb", buffering=0) as file:
                 file.writelines(parts)
                 os.lseek(beside, 0, os.SEEK_SET)
-                self._send([said], (beside,))
+                self._send([header], (beside,))
         self._said.wipe()
 
     def _clean_up(self) -> None:

@@ -77,21 +77,21 @@ class Series:
         self._traces = Traces(nest, self.ward.pid, scratch, source)
         self._traces.begin()
 
-    def told(self, code: int | None) -> tuple[int, float, int, bytes]:
+    def told(self, code: int | None) -> tuple[int, float, int, str]:
         """Return how a run ended, what it took, and whether there can be another.
 
         `code` is how the whole series ended, if it did. It is `kept`, `spent` or `gone`.
         """
         if code is not None:
             self._alive = False
-            return code, 0.0, 0, b"gone"  # what is told of it is of all that ever ran there
+            return code, 0.0, 0, "gone"  # what is told of it is of all that ever ran there
         status, *usage = REPORT.unpack(self._said)
         alone, of_all = usage[:18], usage[18:]
         seconds = sum(whole + micro / 1e6 for whole, micro in (of_all[USER], of_all[SYSTEM]))
         spent, self._cpu_seconds = seconds - self._cpu_seconds, seconds
         grown, self._memory = of_all[MEMORY] > self._memory, of_all[MEMORY]
         memory = 1024 * (of_all if grown else alone)[MEMORY]
-        state = b"kept" if self._traces is not None and self._traces.none() else b"spent"
+        state = "kept" if self._traces is not None and self._traces.none() else "spent"
         return os.waitstatus_to_exitcode(status), spent, memory, state
 
     def end(self, nest: Nest) -> None:
