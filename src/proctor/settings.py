@@ -15,6 +15,7 @@ import msgspec
 from proctor.errors import InputError
 from proctor.lines import explain, parse_toml, read_whole
 
+TuneFork = Literal["off", "pages", "pins", "all"]
 MAX_BYTES = 1 << 20
 MOST_WORKERS = 1024
 
@@ -32,6 +33,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
     wasm: str | None = None
     """Path of the WASI build of Python that candidates of the wasm tier run in."""
+    tune_fork: TuneFork = "all"
+    """How keepers make forks cheaper (Linux); only measurements need anything but `all`."""
     candidate_packages: list[str] | None = None
     """Installed packages that candidates may import; numpy, where it is installed, by default."""
     openai_url: str | None = None
@@ -44,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 def load_settings() -> Settings:
     """Read the settings file, if there is one."""
-    path = _settings_file()
+    path = settings_file()
     if path is None:
         return Settings()
     document = parse_toml(path, read_whole(path, MAX_BYTES))
@@ -54,7 +57,8 @@ def load_settings() -> Settings:
         raise InputError(f"{path}: {explain(error).replace(' or null', '')}") from None
 
 
-def _settings_file() -> Path | None:
+def settings_file() -> Path | None:
+    """Return the path of the settings file, None if there is none."""
     named = os.environ.get("PROCTOR_CONFIG")
     if named:
         return Path(named)

@@ -20,6 +20,7 @@ import msgspec
 from proctor.errors import InputError, SandboxError, boundary
 from proctor.sandbox import GIB, descriptors, seccomp
 from proctor.sandbox.box import ENVIRONMENT
+from proctor.settings import TuneFork
 
 INSIDE = Path(__file__).parent / "inside"
 MODULES = (
@@ -40,7 +41,7 @@ MODULES = (
         "watch",
         "roles",
     ),
-    *("keeper", "linux", "pages"),
+    *("keeper", "linux", "tune_for_fork"),
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
 FOREIGN = ("foreign", "command")
@@ -110,19 +111,18 @@ for name in bundle["preload"]:
         for half in set(sys.modules) - loaded:
             del sys.modules[half]
 from inside.keeper import keep
-from inside.pages import prepare_forks
 from inside.roles import hear_signals, rehearse
+from inside.tune_for_fork import tune_for_fork
 hear_signals()
 rehearse()
-prepare_forks()
-control = int(sys.argv[1])
+control, ring, parts = int(sys.argv[1]), None, bundle["tune_fork"]
+if len(sys.argv) > 3:  # root, who built the box, has made one
+    ring = int(sys.argv[3])
+    os.set_inheritable(ring, False)
 name, how = bundle["nest"]
-if len(sys.argv) > 3:  # from who built the box, if there is one
-    os.set_inheritable(int(sys.argv[3]), False)
-    how["ring"] = int(sys.argv[3])
 nest = getattr(module, name)(**how)
 del bundle, file, code, module, package, name, how, loaded, sys.argv[1:]
-keep(control, nest)
+keep(control, nest, lambda: tune_for_fork(nest, parts, ring))
 """
 
 OLD_FORMAT = 2
@@ -194,6 +194,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """How much a scratch folder holds that guests share, as in a session; 0: each has its own."""
     links: Mapping[str, str] = {}
     """Links besides those of the host: path from the top, and where it leads."""
+    tune_fork: TuneFork = "all"
+    """Which parts of `inside/tune_for_fork.py` are used, where the tier has them."""
 
 
 class Nest(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,19 +205,22 @@ class Nest(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     filter_code: bytes
     how: Mapping[str, Any]
+    tuning: Sequence[str] = ("pages",)
+    """The parts of `inside/tune_for_fork.py` that work here."""
 
 
 def namespaces(contents: Contents) -> Nest:
     """Return the nest of the kernel tier."""
     machine = platform.machine()
     return Nest(
-        modules=("pinned", "namespaces"),
+        modules=("namespaces",),
         name="Namespaces",
         filter_code=seccomp.guests_program(machine),
         how={
             "own_filter": seccomp.program(machine, loopback=contents.loopback),
             "shared_bytes": contents.shared_bytes,
         },
+        tuning=("pages", "pins"),
     )
 
 
@@ -238,6 +243,7 @@ def bundle(contents: Contents, nest: Nest, path: Sequence[str]) -> bytes:
             "preload": list(contents.preload),
             "path": list(path) if contents.packages else [],
             "nest": [nest.name, {"filter_code": nest.filter_code, **nest.how}],
+            "tune_fork": [part for part in nest.tuning if contents.tune_fork in (part, "all")],
         },
         marshal.version if known else OLD_FORMAT,
     )

@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from proctor.errors import SandboxError
 from proctor.program import Program
 from proctor.sandbox import Enforcement, Execution, Limits, Role, Runs
@@ -110,6 +112,9 @@ class Docker:
         self, image: Image, packages: Sequence[str] | None, wished: Sequence[str] = ()
     ) -> None:
         self._image = image
+        self._contents = Contents(
+            interpreter=image.interpreter, tune_fork=load_settings().tune_fork
+        )
         self._packages = image.choose(packages, wished)
         self._lock = threading.Lock()
         self._warm: dict[tuple[int, int, int], Warm] = {}
@@ -117,9 +122,8 @@ class Docker:
     @cached_property
     def _refusal(self) -> str | None:
         """Why no namespaces can be made in a container here; None if they can."""
-        contents = Contents(interpreter=self._image.interpreter)
         try:
-            docker_box(contents, self._image, Limits(), namespaces=True).close()
+            docker_box(self._contents, self._image, Limits(), namespaces=True).close()
         except SandboxError as error:
             return str(error).splitlines()[-1]
         return None
@@ -131,9 +135,8 @@ class Docker:
         with self._lock:
             if key not in self._warm:
                 self._warm[key] = Warm(
-                    Contents(
-                        interpreter=self._image.interpreter,
-                        packages=[(name, "") for name in self._packages],
+                    msgspec.structs.replace(
+                        self._contents, packages=[(name, "") for name in self._packages]
                     ),
                     lambda contents: docker_box(
                         contents, self._image, limits, namespaces=refusal is None

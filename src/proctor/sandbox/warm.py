@@ -35,6 +35,7 @@ from proctor.sandbox.pool import Pool
 from proctor.sandbox.series import BoxSeries
 from proctor.sandbox.sessions import MAIN, PYTHON, BoxRuns, BoxSession, not_here, run_in
 from proctor.sandbox.workspace import Workspace, furnish
+from proctor.settings import load_settings
 
 IDLE = 2 * (os.cpu_count() or 1)
 
@@ -274,7 +275,11 @@ def on_this_host(
     interpreter = look_at(python)
     chosen = default_packages(interpreter.sites, wished) if packages is None else packages
     return Warm(
-        Contents(interpreter=interpreter, packages=entries(chosen, interpreter.sites)),
+        Contents(
+            interpreter=interpreter,
+            packages=entries(chosen, interpreter.sites),
+            tune_fork=load_settings().tune_fork,
+        ),
         make,
         promise,
         mentioned=chosen,

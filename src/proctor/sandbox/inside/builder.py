@@ -105,7 +105,7 @@ def _follow(child: int) -> None:
 
 
 def _with_ring(plan: dict[str, Any]) -> dict[str, Any]:
-    """Give the keeper a ring of root's (see `pinned.py`): what it pins counts for nobody."""
+    """Give the keeper a ring of root's (see `tune_for_fork.py`): what it pins counts for nobody."""
     try:
         ring = linux.io_uring()
     except OSError:

@@ -18,7 +18,6 @@ from typing import Any
 
 from . import linux
 from .nest import SerialNest, Step
-from .pinned import look_ahead
 
 SCRATCH = "/tmp"
 USER = 1000
@@ -33,19 +32,11 @@ FORK_AWARE = {"random", "threading"}
 class Namespaces(SerialNest):
     """Guests of the kernel tier."""
 
-    def __init__(
-        self,
-        filter_code: bytes,
-        *,
-        own_filter: bytes,
-        shared_bytes: int = 0,
-        ring: int | None = None,
-    ) -> None:
+    def __init__(self, filter_code: bytes, *, own_filter: bytes, shared_bytes: int = 0) -> None:
         """Take a system-call filter for guests and one for us, with which they are born.
 
-        And the size of a scratch folder if guests share one, and a ring if root gave one.
+        And the size of a scratch folder if guests share one.
         """
-        self._ring = ring
         self.scratch = SCRATCH
         self._filter = linux.Filter(filter_code)
         self._pauser = linux.Pauser()
@@ -84,8 +75,7 @@ class Namespaces(SerialNest):
         linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)  # without which nobody may have a filter
 
     def open(self) -> None:
-        """Make forks cheap, and no system calls from here on but those that guests need of us."""
-        look_ahead(self, self._ring)
+        """Allow this process no system calls from here on but those that guests need of it."""
         self._own_filter.install()
 
     def fork(self) -> int:
