@@ -163,28 +163,67 @@ def test_a_run_is_resumed_wherever_it_was_torn(
         )
 
 
-def test_a_long_file_is_not_read_from_its_beginning_again(
-    kernel: Sandbox, alone: Path, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+class Counting(Recorded):
+    """Recorded completions that count how often they are read."""
+
+    reads = 0
+
+    def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
+        self.reads += 1
+        return super().complete(benchmark, sampling)
+
+
+def test_resumed_run_reads_its_copy_of_the_completions(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
 ) -> None:
-    """Nothing is lost by that, also of what was written down and not graded."""
-    monkeypatch.setattr("proctor.survey.STEP", 4)
-    monkeypatch.setattr("proctor.survey.WORTH_KEEPING", 1)
-    model = Recorded(jsonl("s.jsonl", rows(samples=3)))
-    out = alone / "run"
-    evaluate(plan(model), kernel, out)
-    wanted = {
-        (one.task_id, one.sample): one.bucket for one in read_journal(out / RECEIPTS, Receipt)
-    }
-    receipts, completions = (out / RECEIPTS).read_bytes(), (out / COMPLETIONS).read_bytes()
-    for done, written in ((0, 18), (3, 9), (9, 10), (17, 17), (18, 18)):
-        (out / RECEIPTS).write_bytes(b"".join(receipts.splitlines(keepends=True)[:done]))
-        (out / COMPLETIONS).write_bytes(b"".join(completions.splitlines(keepends=True)[:written]))
-        assert evaluate(plan(model), kernel, out).complete
-        found = {
-            (one.task_id, one.sample): one.bucket for one in read_journal(out / RECEIPTS, Receipt)
-        }
-        assert found == wanted
-        assert (out / COMPLETIONS).read_bytes() == completions
+    model = Counting(jsonl("s.jsonl", rows(samples=3)))
+    out = tmp_path / "run"
+    evaluate(plan(model), sandbox, out)
+    assert model.reads == 2  # to check them, then to copy them
+    wanted, completions = outcomes(out), (out / COMPLETIONS).read_bytes()
+    keep_lines(out / RECEIPTS, 7)
+    evaluate(plan(model), sandbox, out)
+    assert model.reads == 3
+    assert (outcomes(out), (out / COMPLETIONS).read_bytes()) == (wanted, completions)
+
+
+def test_unfinished_copy_of_the_completions_is_made_again(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    model = Recorded(jsonl("s.jsonl", rows(samples=2)))
+    out = tmp_path / "run"
+    evaluate(plan(model), sandbox, out)
+    wanted, completions = outcomes(out), (out / COMPLETIONS).read_bytes()
+    for graded, copied in ((0, 0), (0, 9), (3, 4), (12, 11)):
+        keep_lines(out / RECEIPTS, graded)
+        keep_lines(out / COMPLETIONS, copied)
+        evaluate(plan(model), sandbox, out)
+        assert (outcomes(out), (out / COMPLETIONS).read_bytes()) == (wanted, completions)
+
+
+def test_lone_surrogates_are_graded_as_recorded(
+    sandbox: Sandbox, tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    """The copy spells them out, and as an escape this one would be valid Python."""
+    row = {"task_id": "t0", "solution": "def f(x): return 0  # \ud83d"}
+    model = Recorded(jsonl("s.jsonl", [row]))
+    out = tmp_path / "run"
+    evaluate(plan(model, partial=True), sandbox, out)
+    (fresh,) = read_journal(out / RECEIPTS, Receipt)
+    keep_lines(out / RECEIPTS, 0)
+    evaluate(plan(model, partial=True), sandbox, out)
+    (resumed,) = read_journal(out / RECEIPTS, Receipt)
+    assert fresh.bucket == resumed.bucket == Bucket.SYNTAX
+    assert fresh.completion_sha256 == resumed.completion_sha256
+
+
+def outcomes(out: Path) -> dict[tuple[str, int], Bucket]:
+    receipts = list(read_journal(out / RECEIPTS, Receipt))
+    return {(one.task_id, one.sample): one.bucket for one in receipts}
+
+
+def keep_lines(path: Path, count: int) -> None:
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:count]))
 
 
 def test_another_samples_file_of_the_same_name_is_another_run(

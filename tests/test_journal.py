@@ -139,6 +139,16 @@ def test_a_record_is_found_by_its_place(
     assert os.listdir(path.parent) == ["j"]
 
 
+def test_cleared_journal_is_appended_to_from_its_start(tmp_path: Path) -> None:
+    fill(tmp_path / "j", ROWS)
+    journal = Journal(tmp_path / "j")
+    journal.clear()
+    assert journal.append(ROWS[1]) == 0
+    assert journal.at(0, Key) == ROWS[1]
+    journal.close()
+    assert list(read_journal(tmp_path / "j", Key)) == [ROWS[1]]
+
+
 def test_what_is_no_record_is_found_nowhere(tmp_path: Path) -> None:
     """Whoever looks there does without."""
     fill(tmp_path / "j", ROWS)

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,15 +23,14 @@ from proctor.grading.grade import Grader
 from proctor.grading.pipeline import grade_all
 from proctor.grading.prepare import Options
 from proctor.grading.receipts import software_versions
-from proctor.journal import Samples, read_journal, read_places
-from proctor.lines import encode
+from proctor.journal import Key, Samples, read_journal, read_places
+from proctor.lines import encode, sha256_of
 from proctor.models import Given
 from proctor.models.generated import Generated
 from proctor.receipt import Manifest, Receipt
 from proctor.sandbox import Limits
 from proctor.store import COMPLETIONS, RECEIPTS, RunDirectory
 from proctor.summary import Summary, check_ks, summarize
-from proctor.survey import Copied, Mark, forget, survey
 from proctor.task import Benchmark
 from proctor.verdict import Bucket, Unscored
 
@@ -128,7 +127,9 @@ class _Survey(NamedTuple):
     counts: Counter[str]
     """How many samples each task has."""
     completions_sha256: str | None = None
-    marks: Sequence[Mark] = ()
+    """Digest of completions.jsonl once all recorded completions are in it."""
+    is_exact: bool = True
+    """Whether completions.jsonl can hold all of them unchanged."""
     prompts_sha256: str | None = None
 
     @property
@@ -148,8 +149,14 @@ def _survey(plan: Plan) -> _Survey:
         check_ks(plan.ks, [n])
         asked = Counter({task.task_id: n for task in plan.benchmark.tasks})
         return _Survey(asked, prompts_sha256=plan.model.sha256(plan.benchmark))
-    found = survey(plan.model, plan.benchmark, plan.sampling)
-    counts = Counter(found.counts)
+    counts: Counter[str] = Counter()
+    digest = hashlib.sha256()
+    is_exact = True
+    for completion in plan.model.complete(plan.benchmark, plan.sampling):
+        counts[completion.task_id] += 1
+        line = encode(completion)
+        digest.update(line + b"\n")
+        is_exact = is_exact and rb"\\ud" not in line  # may be a lone surrogate, spelt out
     name, tasks = plan.model.name, plan.benchmark.ids
     if not counts:
         raise InputError(f"{name}: there are no completions in it")
@@ -162,7 +169,7 @@ def _survey(plan: Plan) -> _Survey:
             f"--partial scores the others"
         )
     check_ks(plan.ks, counts.values())
-    return _Survey(counts, completions_sha256=found.sha256, marks=found.marks)
+    return _Survey(counts, completions_sha256=digest.hexdigest(), is_exact=is_exact)
 
 
 def _graded(path: Path, survey: _Survey, grader: Grader) -> Samples:
@@ -220,7 +227,9 @@ def _remaining(
 ) -> Iterator[Completion | None]:
     """Yield completions that have no receipt, each written down before it is graded."""
     if not isinstance(plan.model, Generated):
-        yield from _given(plan, plan.model, directory, survey, done)
+        for completion in _recorded(plan, plan.model, directory, survey):
+            if (completion.task_id, completion.sample) not in done:
+                yield completion
         return
     written = Samples()
     for completion in read_journal(directory.path / COMPLETIONS, Completion, survey.has):
@@ -235,25 +244,31 @@ def _remaining(
         yield answer
 
 
-def _given(
-    plan: Plan, model: Given, directory: RunDirectory, survey: _Survey, done: Samples
+def _recorded(
+    plan: Plan, model: Given, directory: RunDirectory, survey: _Survey
 ) -> Iterator[Completion]:
+    """Return recorded completions, after copying them to the run directory.
+
+    A resumed run has its copy already, and reads it in a fraction of the time.
+    """
     path = directory.path / COMPLETIONS
-    copied = Copied(path, survey.has, survey.marks, done)
-    passed = copied.passed if copied.undone else 0
-    for completion in islice(read_journal(path, Completion, survey.has), passed):
-        if (completion.task_id, completion.sample) not in done:
-            yield completion
-    digest = copied.digest
-    for completion in copied.rest(model, plan.benchmark, plan.sampling):
-        digest.update(encode(completion) + b"\n")
-        key = (completion.task_id, completion.sample)
-        if key not in copied.samples:
+    if sha256_of(path) != survey.completions_sha256:
+        deque(read_journal(path, Key, survey.has), 0)  # raises an error if a line is damaged
+        directory.completions.clear()
+        for completion in _unchanged(plan, model, survey):
             directory.completions.append(completion)
-        if key not in done:
-            yield completion
+    if survey.is_exact:
+        return read_journal(path, Completion, survey.has)
+    return _unchanged(plan, model, survey)
+
+
+def _unchanged(plan: Plan, model: Given, survey: _Survey) -> Iterator[Completion]:
+    """Yield recorded completions; raise InputError if they differ from those of the survey."""
+    digest = hashlib.sha256()
+    for completion in model.complete(plan.benchmark, plan.sampling):
+        digest.update(encode(completion) + b"\n")
+        yield completion
     if digest.hexdigest() != survey.completions_sha256:
-        forget(model, plan.benchmark)
         raise InputError(f"{model.name}: it changed while it was graded; grade it again")
 
 

@@ -109,6 +109,12 @@ class Journal:
         finally:
             self._file.close()
 
+    def clear(self) -> None:
+        """Delete all lines."""
+        with writing(self._path):
+            self._file.truncate(0)
+        self._end = 0
+
     def drop(self, is_unwanted: Callable[[bytes], bool]) -> bool:
         """Take out all lines of a kind, and say whether there were any.
 

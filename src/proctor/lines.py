@@ -13,8 +13,9 @@ import re
 import sys
 import tomllib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
@@ -76,13 +77,17 @@ class Line(NamedTuple):
 def decode_json(text: bytes, kind: type[Row], *, constants: bool = False) -> Row:
     """Parse a text as a record; ValueError and RecursionError say what is wrong with it."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return _decoder_of(kind).decode(text)  # type: ignore[no-any-return]
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
         if not ODD.search(text):
             raise
     return msgspec.convert(json.loads(text, parse_constant=None if constants else _refuse), kind)
+
+
+_decoder_of: Callable[[Any], msgspec.json.Decoder[Any]] = cache(msgspec.json.Decoder)
+"""Cached because making a decoder takes longer than decoding a short row."""
 
 
 def _refuse(word: str) -> None:
@@ -216,14 +221,8 @@ def read_lines(path: Path) -> Iterator[Line]:
         yield from _array(path, file) if is_array else _rows(path, file)
 
 
-def read_on(path: Path, number: int, offset: int) -> Iterator[Line]:
-    """Yield the lines of a plain file behind so many of them, which end at an offset."""
-    with open_bytes(path) as file, _reading(path):
-        file.seek(offset)
-        yield from _rows(path, file, number, offset)
-
-
-def _rows(path: Path, file: IO[bytes], number: int = 0, offset: int = 0) -> Iterator[Line]:
+def _rows(path: Path, file: IO[bytes]) -> Iterator[Line]:
+    number = offset = 0
     plain = path.suffix not in COMPRESSED
     while text := file.readline(MAX_LINE + 1):
         number += 1

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.convert import bigcode, evalplus, livecodebench, multipl_e
-from proctor.lines import Line, is_folder, read_lines, read_on, read_start, read_whole
+from proctor.lines import Line, is_folder, read_lines, read_start, read_whole
 
 MAX_DOCUMENT = 1 << 30
 LISTS = re.compile(rb"\[\s*\[")
@@ -49,14 +49,6 @@ def read(path: Path, ids: Sequence[str], *, more: bool = False) -> Iterator[tupl
     else:
         for line in read_lines(path):
             yield from _expand(line, line.decode(dict[str, Any]), ids)
-
-
-def read_behind(
-    path: Path, ids: Sequence[str], number: int, offset: int
-) -> Iterator[tuple[Line, Any]]:
-    """Yield the samples of a plain file behind so many lines, which end at an offset."""
-    for line in read_on(path, number, offset):
-        yield from _expand(line, line.decode(dict[str, Any]), ids)
 
 
 def _expand(line: Line, row: Any, ids: Sequence[str]) -> Iterator[tuple[Line, Any]]:

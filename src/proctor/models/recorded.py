@@ -5,16 +5,15 @@ said and goes through extraction, `solution` is a program to be run exactly as w
 tools write (`proctor.convert`) is read, too. Fields we do not know are kept.
 """
 
-import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from proctor.completion import Completion, Sampling, StopReason
-from proctor.convert import read, read_behind
+from proctor.convert import read
 from proctor.lines import Line, brief, spelt_out
 from proctor.task import Benchmark
 
@@ -41,16 +40,6 @@ class Sample(NamedTuple):
     task_id: str
 
 
-class Begin(NamedTuple):
-    """Where to begin in a plain file."""
-
-    line: int
-    """How many lines are before it."""
-    offset: int
-    counts: Mapping[str, int]
-    """How many samples of each task are."""
-
-
 class Recorded:
     """Answers with what a file says."""
 
@@ -59,23 +48,11 @@ class Recorded:
         self._solution_field = solution_field
         self.name = f"recorded:{spelt_out(path.name)}"
 
-    def stamp(self) -> str | None:
-        """Return what tells a file from any other, and from itself before it was changed."""
-        try:
-            facts = self._path.stat()
-        except (OSError, ValueError):
-            return None  # whoever reads it will say what is wrong with it
-        if not stat.S_ISREG(facts.st_mode):
-            return None  # what a folder holds may change without it
-        changed = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
-        parts = (str(self._path.resolve()), facts.st_dev, facts.st_ino, *changed)
-        return repr((*parts, self._solution_field))
-
-    def samples(self, benchmark: Benchmark, begin: Begin | None = None) -> Iterator[Sample]:
+    def samples(self, benchmark: Benchmark) -> Iterator[Sample]:
         """Yield every row with the id that the benchmark has for its task."""
         ids = benchmark.ids
         known = set(ids)
-        for line, row in self._rows(ids, begin, more=bool(benchmark.beyond)):
+        for line, row in read(self._path, ids, more=bool(benchmark.beyond)):
             if "task_id" not in row:
                 raise line.error("field task_id is missing")
             written = row["task_id"]
@@ -88,43 +65,27 @@ class Recorded:
                 raise line.error(f"task_id {brief(written)} is not a task of {benchmark.name}")
             yield Sample(line, row, task_id)
 
-    def _rows(
-        self, ids: Sequence[str], begin: Begin | None, *, more: bool
-    ) -> Iterator[tuple[Line, Any]]:
-        if begin is None:
-            return read(self._path, ids, more=more)
-        return read_behind(self._path, ids, begin.line, begin.offset)
-
     def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:
         """Yield all recorded completions; how many of a task there are is the file's business."""
         del sampling
-        return (completion for _, completion in self.completions(benchmark))
-
-    def completions(
-        self, benchmark: Benchmark, begin: Begin | None = None
-    ) -> Iterator[tuple[Line, Completion]]:
-        """Yield them with the lines they come from, from the beginning or somewhere behind it."""
         places = {task_id: place for place, task_id in enumerate(benchmark.ids)}
-        counts = Counter() if begin is None else Counter(begin.counts)
-        for sample in self.samples(benchmark, begin):
-            task_id = sample.task_id
-            field, whole = self._field(sample.line, sample.row)
-            facts = _facts(sample.row)
+        counts: Counter[str] = Counter()
+        for line, row, task_id in self.samples(benchmark):
+            field, whole = self._field(line, row)
+            rest = {name: row[name] for name in row if name != field and name not in KNOWN}
+            facts = _facts(rest) if rest else {}
             number = counts[task_id]
             counts[task_id] += 1
-            yield (
-                sample.line,
-                Completion(
-                    task_id=task_id,
-                    sample=number,
-                    id=f"{places[task_id]}_s{number}",
-                    completion=sample.row[field],
-                    whole=whole,
-                    stop=_stop(sample.row),
-                    model=self.name,
-                    more=_more(sample.row, {field, *KNOWN, *facts}),
-                    **facts,
-                ),
+            yield Completion(
+                task_id=task_id,
+                sample=number,
+                id=f"{places[task_id]}_s{number}",
+                completion=row[field],
+                whole=whole,
+                stop=_stop(row),
+                model=self.name,
+                more=_more(rest, facts) if rest else {},
+                **facts,
             )
 
     def _field(self, line: Line, row: dict[str, Any]) -> tuple[str, bool]:
@@ -149,7 +110,7 @@ def _facts(row: dict[str, Any]) -> dict[str, Any]:
         return {}
 
 
-def _more(row: dict[str, Any], known: set[str]) -> dict[str, Any]:
+def _more(row: dict[str, Any], known: Container[str]) -> dict[str, Any]:
     """Return all other fields; what we wrote as `more` ourselves is among them."""
     kept = {name: value for name, value in row.items() if name not in known}
     if isinstance(kept.get("more"), dict):
