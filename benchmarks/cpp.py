@@ -26,12 +26,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from proctor.benchmarks import load
-from proctor.engine import Local, Question
-from proctor.program import Program, reference
-from proctor.sandbox.choose import open_sandbox
-from proctor.task import Task, TestProgram
-from proctor.toolchain import find
-from proctor.verdict import OUTCOMES, Outcome
+from proctor.extraction.assemble import reference_program
+from proctor.grading.engine import JudgeRequest, LocalEngine
+from proctor.languages.toolchain import find_toolchain
+from proctor.records.program import Program
+from proctor.records.task import Task, TestProgram
+from proctor.records.verdict import OUTCOMES, Outcome
+from proctor.sandbox.tiers.select import open_sandbox
 
 SECONDS = 10
 OURS = ("ours, first time here", "ours, all texts differ", "ours, half of them repeat")
@@ -43,7 +44,7 @@ Say = Callable[[Pairs], list[str]]
 
 def samples(task: Task) -> list[Program]:
     """Return ten programs that differ."""
-    right = reference(task)
+    right = reference_program(task)
     if right is None:
         nothing = [f"{task.prompt}    return {{}}; // {n}\n}}\n" for n in range(9)]
         return [Program(source=one, language="cpp") for one in (*nothing, task.prompt)]
@@ -61,7 +62,7 @@ def samples(task: Task) -> list[Program]:
 def plain(task: Task, program: Program) -> str:
     """Judge as people do: one file, one compiler, one exit status."""
     assert isinstance(task.tests, TestProgram)
-    toolchain = find("cpp")
+    toolchain = find_toolchain("cpp")
     words = toolchain.argv(toolchain.compiler(tests=True), "main", 1 << 30)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "main.cpp").write_text(program.source + "\n" + task.tests.code)
@@ -98,11 +99,11 @@ def plainly(workers: int) -> Say:
     return say
 
 
-def ours(engine: Local) -> Say:
+def ours(engine: LocalEngine) -> Say:
     """Return what judges as `proctor score` does."""
 
     def say(pairs: Pairs) -> list[str]:
-        begun = [engine.begin(Question(task=task, program=one)) for task, one in pairs]
+        begun = [engine.begin(JudgeRequest(task=task, program=one)) for task, one in pairs]
         outcomes = [OUTCOMES[one.result().verdict.bucket] for one in begun]
         known = {Outcome.PASS: "pass", Outcome.SYNTAX_ERROR: "compile"}
         return ["unscored" if one is None else known.get(one, "fail") for one in outcomes]
@@ -123,7 +124,7 @@ def main() -> None:
     with ExitStack() as stack:
         # Headers and tests are compiled once for a user: this one has just come.
         os.environ["HOME"] = stack.enter_context(tempfile.TemporaryDirectory())
-        engines = [Local(open_sandbox("kernel", sys.executable), asked.workers) for _ in OURS]
+        engines = [LocalEngine(open_sandbox("kernel", sys.executable), asked.workers) for _ in OURS]
         for engine in engines:
             stack.callback(engine.close)
         says = [plainly(asked.workers), *map(ours, engines)]

@@ -28,16 +28,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from proctor.benchmarks import load
-from proctor.cluster import BATCH_SIZE, open_cluster
-from proctor.cluster.station import Item, Sent, Setup, brief
-from proctor.engine import Judges, Question, Walls, graders
-from proctor.evaluation import Plan, evaluate
+from proctor.grading.engine import Backend, JudgePool, JudgeRequest, grader_threads
+from proctor.grading.evaluate import Plan, evaluate
 from proctor.grading.prepare import Options
-from proctor.models.recorded import Recorded
-from proctor.program import Program
-from proctor.sandbox.choose import open_sandbox
+from proctor.grading.ray.engine import BATCH_SIZE, open_ray_engine
+from proctor.grading.ray.worker import BatchItem, BatchResult, WorkerSetup, brief
+from proctor.models.recorded import RecordedSamples
+from proctor.records.program import Program
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import default_workers
-from proctor.store import COMPLETIONS, RECEIPTS
+from proctor.storage.run_directory import COMPLETIONS, RECEIPTS
 
 WARM_UP = 60
 HAND_OVERS = 20_000
@@ -107,9 +107,11 @@ class Samples:
         lines = [msgspec.json.encode(row) + b"\n" for row in self._rows[:count]]
         file.write_bytes(b"".join(lines))
         options = Options(reuse=False, workers=self.workers)
-        return Plan(benchmark=self._benchmark, model=Recorded(file), options=options, partial=True)
+        return Plan(
+            benchmark=self._benchmark, model=RecordedSamples(file), options=options, partial=True
+        )
 
-    def turn(self, walls: Walls) -> Turn:
+    def turn(self, walls: Backend) -> Turn:
         """Judge all of them into a run directory."""
         evaluate(self.plan(WARM_UP), walls, self._place())
         plan_, place = self.plan(), self._place()
@@ -129,10 +131,10 @@ class Samples:
         receipts, completions = (last / name for name in (RECEIPTS, COMPLETIONS))
         return receipts.stat().st_size / count, completions.stat().st_size / count
 
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[JudgeRequest]:
         find = self._benchmark.finder()
         return [
-            Question(task=find(row["task_id"]), program=Program(source=row["solution"]))
+            JudgeRequest(task=find(row["task_id"]), program=Program(source=row["solution"]))
             for row in self._rows
         ]
 
@@ -142,7 +144,7 @@ def local_batches(samples: Samples, rounds: int) -> None:
     questions = samples.questions()
     rates: dict[str, list[float]] = {}
     with sandbox() as box:
-        judges = Judges(box)
+        judges = JudgePool(box)
         judge_in(judges, questions[:WARM_UP], 1, samples.workers)
         for _ in range(rounds):
             for size in (1, 4, 16, 64):
@@ -152,7 +154,7 @@ def local_batches(samples: Samples, rounds: int) -> None:
                 rates.setdefault(str(size), []).append(len(questions) / seconds)
     print(f"\nthreads of one process, {samples.workers} of them, that fetch so many at a time:\n")
     table("fetched", rates, "1")
-    with graders(samples.workers) as pool:
+    with grader_threads(samples.workers) as pool:
         begin = time.perf_counter()
         wait([pool.submit(int) for _ in range(HAND_OVERS)])
         each = (time.perf_counter() - begin) / HAND_OVERS
@@ -163,14 +165,14 @@ def local_batches(samples: Samples, rounds: int) -> None:
     )
 
 
-def judge_in(judges: Judges, questions: Sequence[Question], size: int, workers: int) -> None:
+def judge_in(judges: JudgePool, questions: Sequence[JudgeRequest], size: int, workers: int) -> None:
     """Judge programs on threads that fetch so many at a time."""
 
-    def judge_all(some: Sequence[Question]) -> None:
+    def judge_all(some: Sequence[JudgeRequest]) -> None:
         for question in some:
             judges.judge(question)
 
-    with graders(workers) as pool:
+    with grader_threads(workers) as pool:
         starts = range(0, len(questions), size)
         done = [pool.submit(judge_all, questions[start : start + size]) for start in starts]
         for future in done:
@@ -208,13 +210,13 @@ def bytes_of(samples: Samples) -> Sizes:
     """Say what a program takes on the network and on disk."""
     questions = samples.questions()[:WARM_UP]
     with sandbox() as box:
-        judges = Judges(box)
+        judges = JudgePool(box)
         judged = [judges.judge(question) for question in questions]
     there = back = 0
     for start in range(0, len(questions), BATCH_SIZE):
         some = questions[start : start + BATCH_SIZE]
         items = [
-            Item(number, Sent(one.task.sha256, one.program, one.rules, one.doubt))
+            BatchItem(number, BatchResult(one.task.sha256, one.program, one.rules, one.doubt))
             for number, one in enumerate(some)
         ]
         tasks = {one.task.sha256: pickle.dumps(one.task) for one in some}
@@ -332,8 +334,10 @@ def sandbox() -> Iterator[Any]:
 
 @contextmanager
 def cluster(workers: int, batch_size: int) -> Iterator[Any]:
-    setup = Setup(packages=[])
-    with closing(open_cluster(setup, workers=workers, batch_size=batch_size, say=print)) as walls:
+    setup = WorkerSetup(packages=[])
+    with closing(
+        open_ray_engine(setup, workers=workers, batch_size=batch_size, say=print)
+    ) as walls:
         yield walls
 
 

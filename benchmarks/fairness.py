@@ -20,11 +20,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from proctor.bench import COMPARED, FUNCTION
-from proctor.engine import graders
-from proctor.judge import Judge
-from proctor.program import Program
-from proctor.sandbox.choose import ORDER, open_sandbox
+from proctor.grading.engine import grader_threads
+from proctor.judge.judge import Judge
+from proctor.measure.sandbox_speed import COMPARED, FUNCTION
+from proctor.records.program import Program
+from proctor.sandbox.tiers.select import ORDER, open_sandbox
 
 Counts = Counter[str]
 LIMIT_SECONDS = 1.0
@@ -116,7 +116,7 @@ class Neighbourhood:
         over = threading.Event()
         ready = threading.Barrier(self._workers + 1)
         sources = [neighbour, *[HONEST] * (self._workers - 1)]
-        with graders(self._workers) as pool:
+        with grader_threads(self._workers) as pool:
             jobs = [pool.submit(self._work, source, ready, over.is_set) for source in sources]
             ready.wait()
             begin = time.perf_counter()

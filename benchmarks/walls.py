@@ -15,19 +15,21 @@ import statistics
 import time
 from collections.abc import Callable
 
-from proctor.sandbox import seccomp
-from proctor.sandbox.contents import PRELOADED
-from proctor.sandbox.inside import linux
-from proctor.sandbox.inside.candidate import answer as _warm  # noqa: F401  as in a box
+from proctor.sandbox.inside.isolation import syscalls
+from proctor.sandbox.inside.roles.candidate import answer as _warm  # noqa: F401  as in a box
+from proctor.sandbox.limits import seccomp
+from proctor.sandbox.supervisor.rootfs import PRELOADED
 
-FLAGS = linux.NOSUID | linux.NODEV | linux.NOEXEC
+FLAGS = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
 MACHINE = os.uname().machine
-BOX_FILTER, FILTER = map(linux.Filter, (seccomp.program(MACHINE), seccomp.guests_program(MACHINE)))
+BOX_FILTER, FILTER = map(
+    syscalls.Filter, (seccomp.program(MACHINE), seccomp.guests_program(MACHINE))
+)
 
 
 def own_files() -> None:
-    linux.unshare(linux.NEWNS)
-    linux.mount("scratch", "/tmp", "tmpfs", linux.NOSUID | linux.NODEV, "size=64m")
+    syscalls.unshare(syscalls.NEWNS)
+    syscalls.mount("scratch", "/tmp", "tmpfs", syscalls.NOSUID | syscalls.NODEV, "size=64m")
 
 
 def limits() -> None:
@@ -37,18 +39,18 @@ def limits() -> None:
 
 
 def new_user() -> None:
-    linux.unshare(linux.NEWUSER)
-    linux.map_user(1000, 0, 0)
+    syscalls.unshare(syscalls.NEWUSER)
+    syscalls.map_user(1000, 0, 0)
 
 
 WALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("pid namespace with an init", lambda: None),  # the parent makes it
     ("mount namespace, own scratch", own_files),
-    ("own /proc", lambda: linux.mount("proc", "/proc", "proc", FLAGS, "hidepid=2")),
-    ("ipc namespace", lambda: linux.unshare(linux.NEWIPC)),
+    ("own /proc", lambda: syscalls.mount("proc", "/proc", "proc", FLAGS, "hidepid=2")),
+    ("ipc namespace", lambda: syscalls.unshare(syscalls.NEWIPC)),
     ("user namespace", new_user),
     ("limits", limits),
-    ("no capabilities", linux.drop_capabilities),
+    ("no capabilities", syscalls.drop_capabilities),
     ("system call filter", FILTER.install),
 )
 
@@ -78,20 +80,22 @@ def main() -> None:
 def own_box() -> None:
     """Be where the keeper of a box is: in namespaces of its own, allowed to make more."""
     user, group = os.getuid(), os.getgid()
-    linux.unshare(linux.NEWUSER | linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWNET)
-    linux.map_user(0, user, group)
+    syscalls.unshare(
+        syscalls.NEWUSER | syscalls.NEWNS | syscalls.NEWPID | syscalls.NEWIPC | syscalls.NEWNET
+    )
+    syscalls.map_user(0, user, group)
     child = os.fork()
     if child:
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
-    linux.mount("proc", "/proc", "proc", FLAGS)
+    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
+    syscalls.mount("proc", "/proc", "proc", FLAGS)
 
 
 class Forker:
     """Forks children behind so many walls."""
 
     def __init__(self) -> None:
-        self._pauser = linux.Pauser()
+        self._pauser = syscalls.Pauser()
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def fork(self, walls: int) -> float:
@@ -99,7 +103,7 @@ class Forker:
         begin = time.perf_counter()
         init = 0
         if walls:
-            linux.unshare(linux.NEWPID)
+            syscalls.unshare(syscalls.NEWPID)
             init = self._pauser.start()
         pid = os.fork()
         if pid == 0:
@@ -111,7 +115,7 @@ class Forker:
                 os._exit(1)
             os._exit(0)
         if walls:
-            linux.setns(self._own, linux.NEWPID)
+            syscalls.setns(self._own, syscalls.NEWPID)
         if os.waitpid(pid, 0)[1] != 0:
             raise SystemExit("a wall could not be put up")
         if init:

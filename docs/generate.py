@@ -16,29 +16,30 @@ import typer.main
 
 import proctor
 from proctor.axes.measure import Axes
-from proctor.benchmarks import TABLE, tasks_file
+from proctor.benchmarks import tasks_file
+from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.source import Declaration
 from proctor.benchmarks.suites import SUITES
+from proctor.checks.contract import LINES
+from proctor.checks.contract.result import Result as Contract
+from proctor.checks.qa.gate import GateResult
+from proctor.checks.qa.policy import Policy
 from proctor.cli.app import app
-from proctor.completion import Completion
-from proctor.contract import LINES
-from proctor.contract import Result as Contract
-from proctor.drop_in import code_eval, rewards
-from proctor.generation import About
-from proctor.judge.compare import PROFILES
-from proctor.parity import Parity
-from proctor.perplexity import Perplexity
-from proctor.qa.gate import Checked
-from proctor.qa.policy import Policy
-from proctor.receipt import Manifest, Receipt
+from proctor.grading.generate import About
+from proctor.integrations import hf_code_eval, trainers
+from proctor.judge.comparators import PROFILES
+from proctor.measure.parity import Parity
+from proctor.measure.perplexity import Perplexity
+from proctor.measure.throughput import Throughput
+from proctor.records.completion import Completion
+from proctor.records.receipt import Manifest, Receipt
+from proctor.records.verdict import OUTCOMES
+from proctor.results.summary import SuiteSummary, Summary
 from proctor.server import openapi
 from proctor.server.app import NEEDS
 from proctor.settings import Settings
-from proctor.summary import SuiteSummary, Summary
-from proctor.throughput import Speed
-from proctor.verdict import OUTCOMES
 from proctor.watch.config import Config
-from proctor.watch.state import Evaluated
+from proctor.watch.job_state import Evaluated
 from proctor.watch.status import Status
 
 HERE = Path(__file__).parent / "reference"
@@ -82,7 +83,7 @@ def python() -> Iterator[str]:
             yield f"## {name}\n\n`{value!r}`\n"
         else:
             yield f"## {name}\n\nText of {len(str(value).splitlines())} lines of imports.\n"
-    for module in (rewards, code_eval):
+    for module in (trainers, hf_code_eval):
         yield f"# {module.__name__}\n\n{inspect.getdoc(module)}\n"
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_":
@@ -104,14 +105,14 @@ def formats() -> Iterator[str]:
         ("What `proctor perplexity --json` prints", Perplexity),
         ("What `proctor parity --json` prints", Parity),
         ("axes.json, and what `proctor axes --json` prints", Axes),
-        ("A row of what `proctor bench model --json` prints", Speed),
+        ("A row of what `proctor bench model --json` prints", Throughput),
         ("What `proctor contract --json` prints, and --out writes", Contract),
         ("NAME.contract.toml, beside a tasks file", Declaration),
         ("CONFIG.toml of `proctor watch`", Config),
         ("evaluated.json, and what `proctor watch --status --json` prints of each job", Evaluated),
         ("What `proctor watch --status --json` prints", Status),
         ("qa.toml, the policy of `proctor qa`", Policy),
-        ("What `proctor qa --json` prints", Checked),
+        ("What `proctor qa --json` prints", GateResult),
         ("proctor.toml", Settings),
     ):
         schema = json.dumps(msgspec.json.schema(kind), indent=1, default=str)
@@ -155,7 +156,9 @@ def api() -> Iterator[str]:
             yield f"- `{name}` ({place}): {about}"
         for verb, kind in (("Takes", one.takes), ("Gives", one.gives)):
             if kind not in (None, str):
-                yield f"- {verb} `{inspect.formatannotation(kind)}`".replace("proctor.wire.", "")
+                yield f"- {verb} `{inspect.formatannotation(kind)}`".replace(
+                    "proctor.client.schema.", ""
+                )
     whole = json.loads(openapi.document())
     yield "\n## Records"
     for name, schema in whole["components"]["schemas"].items():

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.checks.hostile_corpus import CLASSES, select_programs
+from proctor.checks.selftest import CorpusResult, SelftestResult, run_all
 from proctor.errors import SandboxError
-from proctor.sandbox import Enforcement
-from proctor.sandbox.choose import ORDER, open_sandbox
-from proctor.selftest import Findings, Landing, run_all
-from proctor.trials import CLASSES, chosen_trials
+from proctor.records.execution import Enforcement
+from proctor.sandbox.tiers.select import ORDER, open_sandbox
 
 PAGE = Path(__file__).parent / "concepts" / "tiers.md"
 HEAD = "<!-- Written by docs/tiers.py from a real run. Run it again, do not change this file. -->\n"
@@ -47,7 +47,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one tier."""
 
     enforcement: Enforcement
-    findings: Findings
+    findings: SelftestResult
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
             continue
         enforcement = sandbox.enforcement()
         sandbox.close()
-        trials = chosen_trials("", "python", quick=True)
+        trials = select_programs("", "python", quick=True)
         if enforcement.isolated:
             trials = [msgspec.structs.replace(trial, tiers=()) for trial in trials]
         findings = run_all(make, trials, workers=1)
@@ -143,7 +143,7 @@ def _classes(ran: Ran) -> Iterator[tuple[str, str]]:
         yield what, f"{landed} of {len(landings)}" if landings else "not run"
 
 
-def _strays(tier: str, findings: Findings) -> Iterator[str]:
+def _strays(tier: str, findings: SelftestResult) -> Iterator[str]:
     yield f"### {tier}\n"
     if findings.skipped:
         names = ", ".join(f"`{name.partition('/')[2]}`" for name in findings.skipped)
@@ -161,7 +161,7 @@ def _strays(tier: str, findings: Findings) -> Iterator[str]:
         yield f"Left on the host: `{left}`\n"
 
 
-def _came(landing: Landing) -> str:
+def _came(landing: CorpusResult) -> str:
     detail = " ".join(landing.detail.split()).replace("|", "\\|")[:90]
     attack = landing.topic not in ("honest", "mistakes")
     return f"{WORDS.get(landing.got, '') if attack else ''} {landing.got}: {detail}".strip()

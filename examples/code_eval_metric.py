@@ -4,7 +4,7 @@ pip install proctor
 python examples/code_eval_metric.py
 """
 
-from proctor.drop_in import code_eval
+from proctor.integrations import hf_code_eval
 
 REFERENCES = ["assert add(2, 3) == 5", "assert is_even(4)\nassert not is_even(5)"]
 PREDICTIONS = [
@@ -14,7 +14,9 @@ PREDICTIONS = [
 
 
 def main() -> None:
-    pass_at_k, results = code_eval.compute(references=REFERENCES, predictions=PREDICTIONS, k=[1, 2])
+    pass_at_k, results = hf_code_eval.compute(
+        references=REFERENCES, predictions=PREDICTIONS, k=[1, 2]
+    )
     print(pass_at_k)
     for of_task in results.values():
         for _, result in of_task:

@@ -13,7 +13,7 @@ import tempfile
 from functools import partial
 from typing import Any
 
-from proctor.drop_in.rewards import trl_reward
+from proctor.integrations.trainers import trl_reward
 
 ROWS = [
     {"prompt": "def add(a, b):\n", "assertions": ["add(1, 2) == 3", "add(-1, 1) == 0"]},

@@ -23,7 +23,7 @@ ROW: dict[str, Any] = {
     "timeout_s": 2.0,
 }
 REPLY = "Here it is:\n```python\ndef add(a, b):\n    return a | b\n```\n"
-REWARD = "proctor.drop_in.rewards:verifiers_reward"
+REWARD = "proctor.integrations.trainers:verifiers_reward"
 
 
 async def main() -> None:

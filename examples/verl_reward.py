@@ -2,7 +2,7 @@
 
     pip install proctor verl
     python -m verl.trainer.main_ppo … \
-        reward.custom_reward_function.path=pkg://proctor.drop_in.rewards \
+        reward.custom_reward_function.path=pkg://proctor.integrations.trainers \
         reward.custom_reward_function.name=verl_score \
         +reward.custom_reward_function.reward_kwargs.timeout_s=5 \
         +reward.custom_reward_function.reward_kwargs.partial_credit=False
@@ -16,7 +16,7 @@ what verl does with each of them, without a policy:
 import json
 from typing import Any
 
-from proctor.drop_in.rewards import verl_score
+from proctor.integrations.trainers import verl_score
 
 
 def row(question: str, ground_truth: Any) -> dict[str, Any]:

@@ -14,29 +14,34 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
-from proctor.benchmarks import Declaration, load
-from proctor.completion import Completion, Sampling
-from proctor.contract import Result, keep
+from proctor.benchmarks import load
+from proctor.benchmarks.source import Declaration
+from proctor.checks.contract.result import Result
+from proctor.checks.contract.result_store import store_result
+from proctor.checks.selftest import traces
 from proctor.errors import SandboxError
-from proctor.extraction import Extraction
+from proctor.extraction.found import Extraction
 from proctor.grading.grade import Grader
 from proctor.grading.pipeline import grade_all
 from proctor.grading.prepare import Options, PreparedSample
 from proctor.grading.receipts import build_receipt, software_versions
 from proctor.judge.judgement import Judgement
-from proctor.lines import encode, sha256_of
-from proctor.models import given
-from proctor.program import Program
-from proctor.receipt import Manifest, Receipt
-from proctor.sandbox import Enforcement, Sandbox
-from proctor.sandbox.box import ENVIRONMENT, Box
-from proctor.sandbox.cgroup import PREFIX
-from proctor.sandbox.choose import open_sandbox
-from proctor.sandbox.wasm.box import WasmBox
-from proctor.selftest import traces
-from proctor.store import MANIFEST, RECEIPTS, pretty
-from proctor.task import Assertions, Task, UnitTests
-from proctor.verdict import OUTCOMES, Bucket, Failed, Passed, Unscored, Verdict
+from proctor.models import recorded_model
+from proctor.records.completion import Completion, Sampling
+from proctor.records.encoding import encode
+from proctor.records.execution import Enforcement
+from proctor.records.program import Program
+from proctor.records.receipt import Manifest, Receipt
+from proctor.records.task import Assertions, Task, UnitTests
+from proctor.records.verdict import OUTCOMES, Bucket, Failed, Passed, Unscored, Verdict
+from proctor.sandbox import Sandbox
+from proctor.sandbox.limits.cgroup import PREFIX
+from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.environment import ENVIRONMENT
+from proctor.sandbox.tiers.select import open_sandbox
+from proctor.sandbox.tiers.wasm.box import WasmBox
+from proctor.storage.jsonl import file_sha256
+from proctor.storage.run_directory import MANIFEST, RECEIPTS, pretty
 
 # Two busy cores make a first example slow; deadlines would then fail at random.
 settings.register_profile(
@@ -264,7 +269,7 @@ def strays() -> Callable[..., list[Receipt]]:
 
     def find(sandbox: Sandbox, model: str, step: int = 1) -> list[Receipt]:
         some = msgspec.structs.replace(benchmark, tasks=benchmark.tasks[::step])
-        there = given(model)
+        there = recorded_model(model)
         assert there is not None
         completions = list(there.complete(some, Sampling()))
         grader = Grader(sandbox, Options(workers=2))
@@ -421,7 +426,7 @@ def relied_on() -> Callable[..., Result]:
         result = Result(
             benchmark=benchmark.name,
             benchmark_sha256=benchmark.sha256,
-            files={str(path): sha256_of(path)},
+            files={str(path): file_sha256(path)},
             tasks=count,
             of=count,
             holds=True,
@@ -439,7 +444,7 @@ def relied_on() -> Callable[..., Result]:
             seconds=1.0,
         )
         changed = msgspec.structs.replace(result, **changes)
-        keep(changed)
+        store_result(changed)
         return changed
 
     return make

@@ -21,14 +21,14 @@ import pytest
 import proctor
 from proctor import api
 from proctor.api import _Rows, as_completion, as_task, default_sandbox, usual_workers
-from proctor.completion import Completion
 from proctor.errors import InputError
 from proctor.grading.prepare import Options
-from proctor.judge import Judge
-from proctor.receipt import Receipt
-from proctor.sandbox import Exited, Limits, TimedOut
-from proctor.stream import WAITING
-from proctor.verdict import Bucket, Outcome
+from proctor.grading.stream import WAITING
+from proctor.judge.judge import Judge
+from proctor.records.completion import Completion
+from proctor.records.execution import Exited, Limits, TimedOut
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket, Outcome
 
 TASK: dict[str, Any] = {
     "task_id": "demo/1",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from proctor.contract import LINES
-from proctor.drop_in.columns import COLUMNS
-from proctor.qa.gate import LINES as GATE
-from proctor.qa.policy import read_policy
+from proctor.checks.contract import LINES
+from proctor.checks.qa.gate import LINES as GATE
+from proctor.checks.qa.policy import read_policy
+from proctor.integrations.dataset_columns import COLUMNS
 from proctor.watch.config import read_config
 
 ROOT = Path(__file__).parent.parent

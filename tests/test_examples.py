@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from proctor.drop_in.rewards import verifiers_reward
+from proctor.integrations.trainers import verifiers_reward
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

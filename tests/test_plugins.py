@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from proctor import languages
-from proctor.benchmarks import TABLE, Source, others, source_of
+from proctor.benchmarks import plugin_benchmarks, source_of
+from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks.source import Source
 from proctor.errors import InputError
-from proctor.plugins import plugged_in
+from proctor.plugins import load_plugins
 from proctor.sandbox import doctor
 
 SOURCE = (
@@ -48,7 +50,7 @@ def test_a_broken_one_touches_no_other(name: str, bring: Callable[..., None]) ->
     code, value, says = BROKEN[name]
     bring("bad_package", code, f"theirs = {value.format(module='bad_package')}")
     bring("good_package", SOURCE.format(name="good"), "good = good_package:SOURCE")
-    found = others()
+    found = plugin_benchmarks()
     assert list(found.found) == ["good"]
     assert says in found.broken["theirs"]
     assert found.broken["theirs"].startswith("the package bad_package brings theirs, ")
@@ -61,7 +63,7 @@ def test_a_broken_one_touches_no_other(name: str, bring: Callable[..., None]) ->
 def test_names_of_ours_are_not_theirs_to_give(bring: Callable[..., None]) -> None:
     bring("taker", SOURCE.format(name="humaneval"), "humaneval = taker:SOURCE")
     assert source_of("humaneval") is TABLE["humaneval"]
-    assert others().broken == {
+    assert plugin_benchmarks().broken == {
         "humaneval": "the package taker brings humaneval, but that name is taken"
     }
 
@@ -69,7 +71,7 @@ def test_names_of_ours_are_not_theirs_to_give(bring: Callable[..., None]) -> Non
 def test_of_two_with_one_name_the_first_is_taken(bring: Callable[..., None]) -> None:
     for module in ("one", "two"):
         bring(module, SOURCE.format(name="same"), f"same = {module}:SOURCE")
-    found = plugged_in("proctor.benchmarks", Source)
+    found = load_plugins("proctor.benchmarks", Source)
     assert list(found.found) == ["same"]
     assert "but that name is taken" in found.broken["same"]
 
@@ -105,7 +107,7 @@ def test_the_doctor_names_a_broken_language(
             return f"{language} 1"
 
     bring("bad_package", "1 / 0", "lolcode = bad_package:LANGUAGE", "proctor.languages")
-    monkeypatch.setattr("proctor.sandbox.doctor.others", languages.others.__wrapped__)
+    monkeypatch.setattr("proctor.sandbox.doctor.others", languages.plugin_languages.__wrapped__)
     trials = {trial.name: trial for trial in doctor._try_languages(Walls())}
     assert set(languages.TABLE) < set(trials)
     assert not trials["lolcode"].held

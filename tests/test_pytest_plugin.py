@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.contract import LINES
+from proctor.checks.contract import LINES
 
 GOOD = {
     "task_id": "demo/add",

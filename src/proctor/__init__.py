@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from proctor.api import evaluate, execute, grade, grade_many
     from proctor.benchmarks.contests import process_input_output
     from proctor.client import AsyncClient, Client
-    from proctor.drop_in.candidates import (
+    from proctor.extraction.assemble import BASE_IMPORTS
+    from proctor.integrations.assertions import (
         EXIT_ASSERTION_FAIL,
         EXIT_ERROR,
         EXIT_PASS,
@@ -19,20 +20,19 @@ if TYPE_CHECKING:
         run_candidate,
         score_code_exec,
     )
-    from proctor.drop_in.scores import validate_results
-    from proctor.drop_in.text import (
+    from proctor.integrations.text import (
         extract_code,
         extract_code_from_model,
         extract_python_code,
         strip_markdown_fences,
     )
-    from proctor.program import BASE_IMPORTS
-    from proctor.score import pass_at_k, pass_at_k_estimator
+    from proctor.integrations.validate_results import validate_results
+    from proctor.results.pass_at_k import pass_at_k, pass_at_k_estimator
 
 _HOMES = {
     "proctor.api": ("evaluate", "execute", "grade", "grade_many"),
     "proctor.client": ("AsyncClient", "Client"),
-    "proctor.drop_in.candidates": (
+    "proctor.integrations.assertions": (
         "EXIT_ASSERTION_FAIL",
         "EXIT_ERROR",
         "EXIT_PASS",
@@ -42,15 +42,15 @@ _HOMES = {
         "score_code_exec",
     ),
     "proctor.benchmarks.contests": ("process_input_output",),
-    "proctor.drop_in.scores": ("validate_results",),
-    "proctor.drop_in.text": (
+    "proctor.integrations.validate_results": ("validate_results",),
+    "proctor.integrations.text": (
         "extract_code",
         "extract_code_from_model",
         "extract_python_code",
         "strip_markdown_fences",
     ),
-    "proctor.program": ("BASE_IMPORTS",),
-    "proctor.score": ("pass_at_k", "pass_at_k_estimator"),
+    "proctor.extraction.assemble": ("BASE_IMPORTS",),
+    "proctor.results.pass_at_k": ("pass_at_k", "pass_at_k_estimator"),
 }
 
 __all__ = [

@@ -22,32 +22,34 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from proctor.benchmarks import TABLE, load, tasks_file
-from proctor.completion import Completion, Sampling
-from proctor.engine import graders
+from proctor.benchmarks import load, tasks_file
+from proctor.benchmarks.registry import TABLE
 from proctor.errors import HostError, InputError
-from proctor.evaluation import Plan
-from proctor.evaluation import evaluate as _evaluate
+from proctor.grading.engine import grader_threads
+from proctor.grading.evaluate import Plan
+from proctor.grading.evaluate import evaluate as _evaluate
 from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
-from proctor.languages import named
-from proctor.models import Given, given
-from proctor.models.generated import Generated, open_model
-from proctor.models.providers import Asked, provider_of
-from proctor.models.recorded import Recorded
-from proctor.program import Program
-from proctor.receipt import Receipt
-from proctor.sandbox import MIB, Execution, Limits, Sandbox
-from proctor.sandbox.admission import admitted
-from proctor.sandbox.choose import open_sandbox
+from proctor.grading.stream import GradingStream
+from proctor.languages import get_language
+from proctor.models import RecordedModel, recorded_model
+from proctor.models.generated import GenerativeModel, open_model
+from proctor.models.providers import ProviderRequest, provider_of
+from proctor.models.recorded import RecordedSamples
+from proctor.records.completion import Completion, Sampling
+from proctor.records.execution import MIB, Execution, Limits
+from proctor.records.program import Program
+from proctor.records.receipt import Receipt
+from proctor.records.task import Task
+from proctor.records.verdict import Unscored
+from proctor.results.summary import Summary
+from proctor.sandbox import Sandbox
+from proctor.sandbox.limits.memory_budget import admit_workers
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import Settings, default_workers, load_settings, server_of
-from proctor.stream import Receipts
-from proctor.summary import Summary
-from proctor.task import Task
-from proctor.verdict import Unscored
 
 if TYPE_CHECKING:
-    from proctor.cluster import Cluster
+    from proctor.grading.ray.engine import RayEngine
 
 AnyTask = Task | Mapping[str, Any]
 Pair = tuple[AnyTask, Completion | str]
@@ -126,7 +128,7 @@ def default_sandbox() -> Sandbox:
 def usual_workers() -> int:
     """Return how many samples this process grades at once if nobody says."""
     if _process.workers is None:
-        fitting = max(1, admitted(Limits().memory_bytes))
+        fitting = max(1, admit_workers(Limits().memory_bytes))
         _process.workers = load_settings().workers or min(default_workers(), fitting)
     return _process.workers
 
@@ -142,7 +144,7 @@ def _pool(workers: int | None = None) -> Executor:
     """Return this process's threads that grade, so many or the usual number."""
     wanted = workers or usual_workers()
     # no lock: an event loop must not wait here for another thread that opens the sandbox
-    return _process.pools.get(wanted) or _process.pools.setdefault(wanted, graders(wanted))
+    return _process.pools.get(wanted) or _process.pools.setdefault(wanted, grader_threads(wanted))
 
 
 def as_task(task: AnyTask) -> Task:
@@ -188,7 +190,7 @@ def _grade(options: Options, task: Task, completion: Completion) -> Receipt:
 
 def grade_many(
     samples: Iterable[Pair] | AsyncIterable[Pair], options: Options | None = None
-) -> Receipts[Pair]:
+) -> GradingStream[Pair]:
     """Judge a stream of (task, completion) pairs and yield receipts in the same order.
 
     Iterate over it by `for`, or by `async for` where a loop must not be blocked; then the samples
@@ -202,7 +204,7 @@ def grade_many(
         task, answer = as_task(sample[0]), sample[1]
         return pool.submit(_grade, chosen, task, as_completion(task, answer, number))
 
-    return Receipts(samples, begin, chosen.workers)
+    return GradingStream(samples, begin, chosen.workers)
 
 
 def execute(
@@ -215,7 +217,7 @@ def execute(
     limits: Limits | None = None,
 ) -> Execution:
     """Run one program and say what happened."""
-    program = Program(source=code, language=named(language).name, args=args)
+    program = Program(source=code, language=get_language(language).name, args=args)
     bounds = limits or limits_of(timeout_s)
     given = stdin.encode("utf-8", "surrogatepass")
     return _pool().submit(lambda: default_sandbox().run(program, bounds, given)).result()
@@ -254,7 +256,7 @@ def evaluate(
     settings = load_settings()
     folder = None if settings.data is None else Path(settings.data)
     loaded = load(benchmark, None if data is None else Path(data), folder)
-    answers = _open(model, settings) if completions is None else Recorded(Path(completions))
+    answers = _open(model, settings) if completions is None else RecordedSamples(Path(completions))
     plan = Plan(
         benchmark=loaded,
         model=answers,
@@ -271,24 +273,24 @@ def evaluate(
         with closing(_cluster(plan, settings, address)) as cluster:
             return _evaluate(plan, cluster, place, fresh=fresh)
     finally:
-        if isinstance(answers, Generated):
+        if isinstance(answers, GenerativeModel):
             answers.close()
 
 
-def _cluster(plan: Plan, settings: Settings, address: str | None) -> "Cluster":
+def _cluster(plan: Plan, settings: Settings, address: str | None) -> "RayEngine":
     """Open a cluster with the sandboxes that a plan needs."""
-    from proctor.cluster import open_cluster  # noqa: PLC0415
-    from proctor.cluster.station import Setup  # noqa: PLC0415
+    from proctor.grading.ray.engine import open_ray_engine  # noqa: PLC0415
+    from proctor.grading.ray.worker import WorkerSetup  # noqa: PLC0415
 
-    setup = Setup(sandbox=settings.sandbox, packages=settings.candidate_packages)
-    return open_cluster(setup, address=address, benchmark=plan.benchmark)
+    setup = WorkerSetup(sandbox=settings.sandbox, packages=settings.candidate_packages)
+    return open_ray_engine(setup, address=address, benchmark=plan.benchmark)
 
 
-def _open(name: str, settings: Settings) -> Given | Generated:
+def _open(name: str, settings: Settings) -> RecordedModel | GenerativeModel:
     """Return the completions that a name means, asked for where the settings say."""
-    there = given(name)
+    there = recorded_model(name)
     if there is not None:
         return there
     provider, _ = provider_of(name)
     url, key = server_of(provider, settings)
-    return open_model(name, Asked(url=url, key=key))
+    return open_model(name, ProviderRequest(url=url, key=key))

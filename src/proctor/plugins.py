@@ -8,16 +8,16 @@ Kind = TypeVar("Kind")
 MAX_WHY = 200
 
 
-class Plugged(NamedTuple, Generic[Kind]):
+class Plugins(NamedTuple, Generic[Kind]):
     """What is usable by its name, and of the rest why it is not."""
 
     found: dict[str, Kind]
     broken: dict[str, str]
 
 
-def plugged_in(
+def load_plugins(
     group: str, kind: type[Kind], taken: Collection[str] = (), only: str | None = None
-) -> Plugged[Kind]:
+) -> Plugins[Kind]:
     """Load what packages bring under a group; names that are `taken` are not theirs to give."""
     found: dict[str, Kind] = {}
     broken: dict[str, str] = {}
@@ -28,7 +28,7 @@ def plugged_in(
             found[point.name] = _loaded(point, kind, [*taken, *found])
         except _Unusable as trouble:
             broken.setdefault(point.name, f"{_who(point)} brings {point.name}, {trouble}")
-    return Plugged(found, broken)
+    return Plugins(found, broken)
 
 
 class _Unusable(Exception):

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from proctor.contract import Examination, Finding
+    from proctor.checks.contract.evidence import Contract
+    from proctor.checks.contract.result import Finding
 
 MARK = "proctor_contract"
 HELP = f"{MARK}(benchmark, data=None, samples=0, sandbox=None, workers=1): whose contract to test"
@@ -32,26 +33,26 @@ class ContractLine(NamedTuple):
     """One line of a benchmark's contract."""
 
     name: str
-    examination: "Examination"
+    examination: "Contract"
 
     def look(self) -> "Finding":
         """Return what is found about it."""
-        from proctor.contract import look  # noqa: PLC0415
+        from proctor.checks.contract import inspect_rows  # noqa: PLC0415
 
-        return look(self.examination, self.name)
+        return inspect_rows(self.examination, self.name)
 
     def must_hold(self) -> None:
         """Fail the test if it does not hold, skip it if it does not apply."""
-        from proctor.contract import Word  # noqa: PLC0415
+        from proctor.checks.contract.result import Status  # noqa: PLC0415
 
         __tracebackhide__ = True
         finding = self.look()
-        if finding.word is Word.DOES_NOT_APPLY:
+        if finding.word is Status.DOES_NOT_APPLY:
             pytest.skip(finding.evidence)
-        if finding.word is Word.WARNING:
+        if finding.word is Status.WARNING:
             said = f"{self.name}: {finding.evidence}"
             warnings.warn(pytest.PytestWarning(said), stacklevel=2)
-        if finding.word in (Word.BROKEN, Word.UNKNOWN):
+        if finding.word in (Status.BROKEN, Status.UNKNOWN):
             pytest.fail(_complaint(finding), pytrace=False)
 
 
@@ -71,7 +72,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test for each line of a contract."""
     if "contract_line" not in metafunc.fixturenames:
         return
-    from proctor.contract import LINES  # noqa: PLC0415
+    from proctor.checks.contract import LINES  # noqa: PLC0415
 
     mark = metafunc.definition.get_closest_marker(MARK)
     if mark is None or len(mark.args) != 1 or not set(mark.kwargs) <= set(KNOWN):
@@ -100,9 +101,9 @@ class Examinations:
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
-        self._begun: dict[str, Examination] = {}
+        self._begun: dict[str, Contract] = {}
 
-    def of(self, benchmark: str | Path, asked: dict[str, Any]) -> "Examination":
+    def of(self, benchmark: str | Path, asked: dict[str, Any]) -> "Contract":
         """Return the examination of a benchmark, begun if it is the first time."""
         key = repr((str(benchmark), sorted(asked.items())))
         if key not in self._begun:
@@ -117,17 +118,17 @@ class Examinations:
         samples: int = 0,
         sandbox: str | None = None,
         workers: int = 1,
-    ) -> "Examination":
-        from proctor.contract import Examination, subject_of  # noqa: PLC0415
-        from proctor.sandbox.choose import open_sandbox  # noqa: PLC0415
+    ) -> "Contract":
+        from proctor.checks.contract.evidence import Contract, contract_subject  # noqa: PLC0415
+        from proctor.sandbox.tiers.select import open_sandbox  # noqa: PLC0415
         from proctor.settings import load_settings  # noqa: PLC0415
 
         settings = load_settings()
         folder = None if settings.data is None else Path(settings.data)
-        subject = subject_of(name, None if data is None else Path(data), folder)
+        subject = contract_subject(name, None if data is None else Path(data), folder)
         packages = settings.candidate_packages
         wished = subject.source.libraries
         tier = sandbox or settings.sandbox
         opened = open_sandbox(tier, sys.executable, None, packages, wished)
         self._stack.callback(opened.close)
-        return Examination(subject, opened, first=samples, workers=workers)
+        return Contract(subject, opened, first=samples, workers=workers)

@@ -13,7 +13,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from proctor.errors import InputError
-from proctor.lines import explain, parse_toml, read_whole
+from proctor.storage.home import home
+from proctor.storage.jsonl import explain_error, parse_toml, read_whole
 
 TuneFork = Literal["off", "pages", "pins", "all"]
 MAX_BYTES = 1 << 20
@@ -54,7 +55,7 @@ def load_settings() -> Settings:
     try:
         return msgspec.convert(document, Settings)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {explain(error).replace(' or null', '')}") from None
+        raise InputError(f"{path}: {explain_error(error).replace(' or null', '')}") from None
 
 
 def settings_file() -> Path | None:
@@ -66,14 +67,6 @@ def settings_file() -> Path | None:
         if path is not None and path.is_file():
             return path
     return None
-
-
-def home(*parts: str) -> Path | None:
-    """Return a path in the user's home folder, None for a user without one."""
-    try:
-        return Path.home().joinpath(*parts)
-    except RuntimeError:
-        return None
 
 
 def has_display() -> bool:

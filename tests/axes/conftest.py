@@ -5,8 +5,8 @@ import pytest
 from proctor.axes.parser import Parser
 from proctor.benchmarks import OWN_FOLDER, load
 from proctor.errors import InputError, SandboxError
+from proctor.records.task import Task
 from proctor.sandbox import Sandbox
-from proctor.task import Task
 
 SUITE = OWN_FOLDER / "cpp_context"
 

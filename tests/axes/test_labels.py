@@ -5,12 +5,12 @@ import shutil
 
 import pytest
 
-from proctor.axes.finding import Kind, Status
+from proctor.axes.finding import Kind, SampleStatus
 from proctor.axes.labels import compare, read_labels
 from proctor.benchmarks import load
 from proctor.errors import InputError
-from proctor.judge import Judge
-from proctor.program import verbatim
+from proctor.extraction.assemble import verbatim
+from proctor.judge.judge import Judge
 from tests.axes.conftest import LIBRARIES, SUITE, suite
 
 ALL = read_labels([SUITE / library for library in LIBRARIES])
@@ -48,7 +48,11 @@ def test_a_label_that_is_wrong_is_a_miss(proctor, parser, tmp_path):
 
 def test_there_is_an_answer_for_every_kind_and_for_most_statuses():
     assert {kind for label in ALL for kind, _ in label.findings} == set(Kind)
-    assert {label.status for label in ALL} == {Status.OK, Status.SYNTAX_ERROR, Status.UNATTRIBUTED}
+    assert {label.status for label in ALL} == {
+        SampleStatus.OK,
+        SampleStatus.SYNTAX_ERROR,
+        SampleStatus.UNATTRIBUTED,
+    }
     assert len(ALL) >= 50
     assert {label.task for label in ALL} <= set(load("cpp-context").ids)
 

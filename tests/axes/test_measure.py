@@ -7,13 +7,13 @@ import pytest
 
 from proctor.axes.labels import read_labels
 from proctor.axes.measure import Judged
-from proctor.verdict import Bucket
-from proctor.viewer.catalogue import Catalogue
-from proctor.viewer.links import Served
+from proctor.records.verdict import Bucket
 from proctor.viewer.pages import compare as compare_page
 from proctor.viewer.pages import run as run_page
 from proctor.viewer.pages import sample as sample_page
+from proctor.viewer.runs import RunCatalog
 from proctor.viewer.site import Site
+from proctor.viewer.urls import Served
 from tests.axes.conftest import SUITE, suite
 
 B = Bucket
@@ -73,7 +73,7 @@ def test_from_samples_to_pages(parser, proctor, jsonl, alone):
     shutil.copytree("runs/a", "runs/b")
     assert "4 is correct" in proctor("compare", "runs/a", "runs/b").out
 
-    site = Site(Catalogue(alone / "runs", None), Served())
+    site = Site(RunCatalog(alone / "runs", None), Served())
     assert "2 keeps to its context" in run_page.render(site, "a")
     assert "2 keeps to its context" in compare_page.render(site, ["a", "b"])
     assert "stock::Item::price" in sample_page.render(site, "a", "stock/add", 1)

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from proctor.axes import parser as module
-from proctor.axes.finding import Kind, Status
-from proctor.cache import Cache
-from proctor.context import Context
-from proctor.sandbox import Execution, Exited, Signalled
+from proctor.axes.finding import Kind, SampleStatus
+from proctor.records.execution import Execution, Exited, Signalled
+from proctor.records.repository import Repository
+from proctor.storage.cache import Cache
 
 HEADER = "#pragma once\nnamespace m { int twice(int); int base(); class Box; }\n"
-CONTEXT = Context(
+CONTEXT = Repository(
     files={
         "include/m/a.h": HEADER,
         "include/m/box.h": "#pragma once\nnamespace m { class Box { public: int n = 1; }; }\n",
@@ -50,7 +50,7 @@ def unharmed(parser, hostile):
     """Read hostile text between two that are not, and see that these come out as ever."""
     found = parser.read(CONTEXT, REFERENCE, [REFERENCE, *hostile, BROKEN])
     assert len(found) == len(hostile) + 2
-    assert found[0].status is Status.OK
+    assert found[0].status is SampleStatus.OK
     assert not found[0].findings
     assert [one.qualified for one in found[-1].findings] == ["gone"]
     return found[1:-1]
@@ -64,7 +64,7 @@ def test_odd_text_invents_nothing(parser):
 @pytest.mark.slow
 def test_one_that_takes_the_parser_down_costs_the_others_nothing(parser):
     macros, _ = unharmed(parser, BOMBS)
-    assert macros.status in (Status.PARSER_FAILED, Status.PARSER_TIMEOUT)
+    assert macros.status in (SampleStatus.PARSER_FAILED, SampleStatus.PARSER_TIMEOUT)
 
 
 def test_it_reads_no_file_of_the_host(parser, tmp_path):
@@ -88,7 +88,7 @@ def test_a_class_that_is_only_announced_is_not_visible(parser):
 
 def test_a_task_whose_reference_is_broken_measures_nobody(parser):
     found = parser.read(CONTEXT, BROKEN, [REFERENCE, BROKEN])
-    assert {one.status for one in found} == {Status.CONTEXT_BROKEN}
+    assert {one.status for one in found} == {SampleStatus.CONTEXT_BROKEN}
     assert "invented_symbol gone" in found[0].detail
 
 
@@ -112,7 +112,9 @@ def test_a_crash_by_itself_is_the_parsers_failure(parser, monkeypatch):
     order = {"do": "read"}
     killed = Execution(ending=Signalled(11))
     monkeypatch.setattr(parser, "_run", lambda *_: killed)
-    assert [one.status for one in parser._batch(order, ["a", "b"])] == [Status.PARSER_FAILED] * 2
+    assert [one.status for one in parser._batch(order, ["a", "b"])] == [
+        SampleStatus.PARSER_FAILED
+    ] * 2
 
 
 def test_names_are_kept_on_disk_and_made_again_if_they_are_damaged(parser, monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ from proctor.axes.finding import INVENTIONS
 from proctor.axes.measure import alone
 from proctor.axes.parser import Parser
 from proctor.benchmarks import load
-from proctor.task import Task
+from proctor.records.task import Task
 
 MEMBER = re.compile(r"(?<=[.])([a-z_]{3,})(?=\()")
 CALL = re.compile(r"(?<![.\w:>])(sort|max|min|abs|to_string|pow|sqrt|round|floor|push_heap)(?=\()")

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from proctor import grade_many
-from proctor.benchmarks import TABLE, find, is_pinned, load
-from proctor.extraction import Extraction, extract
-from proctor.extraction.syntax import bound_names
-from proctor.program import assemble
+from proctor.benchmarks import find, is_pinned, load
+from proctor.benchmarks.registry import TABLE
+from proctor.extraction import extract
+from proctor.extraction.assemble import assemble
+from proctor.extraction.found import Extraction
+from proctor.extraction.python.syntax import bound_names
+from proctor.records.task import CallCases, StdinCases, Task
+from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox
-from proctor.task import CallCases, StdinCases, Task
-from proctor.verdict import Bucket
 
 TASKS = load("basics").tasks
 CODE = [task for task in TASKS if not isinstance(task.tests, StdinCases)]

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from proctor.benchmarks import TABLE, cache_folder, find, is_pinned, load, no_alias
+from proctor.benchmarks import cache_folder, find, is_pinned, load
+from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks.source import no_alias
 from proctor.errors import InputError
-from proctor.task import Assertions, CheckFunction
+from proctor.records.task import Assertions, CheckFunction
 
 Write = Callable[..., Path]
 TASK = {"task_id": "a", "entry_point": "f", "tests": {"kind": "assertions", "targets": ["f(1)"]}}

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks import TABLE, load
+from proctor.benchmarks import load
 from proctor.benchmarks.bigcodebench import LIBRARIES
+from proctor.benchmarks.registry import TABLE
 from proctor.errors import InputError
 from proctor.extraction import extract
-from proctor.judge import Judge
-from proctor.program import assemble, reference
-from proctor.sandbox.choose import open_sandbox
+from proctor.extraction.assemble import assemble, reference_program
+from proctor.judge.judge import Judge
+from proctor.records.task import Task, UnitTests
+from proctor.records.verdict import Bucket, Passed, Unscored
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import load_settings
-from proctor.task import Task, UnitTests
-from proctor.verdict import Bucket, Passed, Unscored
 
 Write = Callable[..., Path]
 Proctor = Callable[..., Any]
@@ -70,7 +71,7 @@ def loaded(jsonl: Write, name: str = "", **changes: Any) -> Task:
 
 
 def verdict(judge: Judge, task: Task, answer: str | None = None) -> Any:
-    program = reference(task)
+    program = reference_program(task)
     if answer is not None:
         program = assemble(task, extract(answer, task, truncated=False))
     assert program is not None

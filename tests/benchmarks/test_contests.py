@@ -12,14 +12,16 @@ from proctor import process_input_output
 from proctor.benchmarks import load
 from proctor.benchmarks.contests import MAX_TESTS
 from proctor.errors import InputError
-from proctor.judge import Judge
+from proctor.extraction.assemble import reference_program
+from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
-from proctor.program import Program, reference
-from proctor.sandbox import GIB, Sandbox
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.execution import GIB
+from proctor.records.program import Program
+from proctor.records.task import CallCases, StdinCases, Task
+from proctor.records.verdict import Bucket, Passed
+from proctor.sandbox import Sandbox
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import load_settings
-from proctor.task import CallCases, StdinCases, Task
-from proctor.verdict import Bucket, Passed
 
 Write = Callable[..., Path]
 SOLUTIONS = sorted((Path(__file__).parent / "solutions").glob("*/*.py"))
@@ -223,7 +225,7 @@ def test_a_problem_with_many_right_answers(data: Path, judge: Judge) -> None:
 
 
 def test_there_are_no_references_here(data: Path) -> None:
-    assert all(reference(task) is None for task in load("codeforces", data).tasks)
+    assert all(reference_program(task) is None for task in load("codeforces", data).tasks)
 
 
 # What users of the family call

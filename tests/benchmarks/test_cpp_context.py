@@ -2,12 +2,13 @@
 
 import pytest
 
-from proctor.benchmarks import TABLE, load
+from proctor.benchmarks import load
+from proctor.benchmarks.registry import TABLE
 from proctor.errors import SandboxError
-from proctor.judge import Judge
-from proctor.program import verbatim
-from proctor.prompt import render
-from proctor.verdict import Bucket
+from proctor.extraction.assemble import verbatim
+from proctor.judge.judge import Judge
+from proctor.models.prompting import render_prompt
+from proctor.records.verdict import Bucket
 
 TASKS = load("cpp-context").tasks
 FAST = [task for task in TASKS if task.task_id in ("conf/find", "stock/take", "series/power")]
@@ -27,7 +28,7 @@ def test_every_task_is_whole(task):
     assert task.context.headers
     assert task.context.call_graph
     assert task.metadata.difficulty in ("easy", "medium", "hard")
-    shown = render(task, chat=True).text
+    shown = render_prompt(task, chat=True).text
     assert "/*HOLE*/" in shown
     assert task.canonical_solution not in shown
     for file in task.context.files.values():

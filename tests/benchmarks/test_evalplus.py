@@ -12,14 +12,15 @@ import pytest
 
 from proctor.benchmarks import load
 from proctor.benchmarks.evalplus import aliases
-from proctor.benchmarks.restore import literal_calls, restored
+from proctor.benchmarks.restore_types import literal_calls, restore_types
 from proctor.errors import InputError
-from proctor.judge import Judge
-from proctor.program import Program, reference
+from proctor.extraction.assemble import reference_program
+from proctor.judge.judge import Judge
+from proctor.records.program import Program
+from proctor.records.task import Assertions, CheckFunction, ReferenceCases, Task
+from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox
-from proctor.sandbox.choose import open_sandbox
-from proctor.task import Assertions, CheckFunction, ReferenceCases, Task
-from proctor.verdict import Bucket
+from proctor.sandbox.tiers.select import open_sandbox
 
 Write = Callable[..., Path]
 ROW: dict[str, Any] = {
@@ -168,7 +169,7 @@ def test_types_are_restored_as_the_tasks_own_tests_write_them(plus: dict[str, Ta
         bare = [as_json(call) for call in calls]
         if task.task_id == "HumanEval/95":  # one of its keys is a number and the rest is not
             continue
-        assert repr(restored(calls, bare)) == repr(calls), task.task_id
+        assert repr(restore_types(calls, bare)) == repr(calls), task.task_id
         if repr(bare) != repr(calls):
             lost.add(task.task_id)
     assert {"HumanEval/127", "Mbpp/2", "Mbpp/124", "Mbpp/580"} <= lost
@@ -207,7 +208,7 @@ def test_references_of_tasks_that_are_hard_to_judge(
 ) -> None:
     judge = Judge(walls)
     for task_id in sorted(HARD):
-        program = reference(plus[task_id])
+        program = reference_program(plus[task_id])
         assert program is not None
         judgement = judge.judge(plus[task_id], program)
         assert judgement.verdict.bucket is Bucket.PASSED, (task_id, judgement.verdict.detail)

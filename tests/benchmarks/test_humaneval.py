@@ -8,7 +8,7 @@ import pytest
 
 from proctor.benchmarks import load
 from proctor.errors import InputError
-from proctor.task import CheckFunction
+from proctor.records.task import CheckFunction
 
 Write = Callable[..., Path]
 ROW: dict[str, Any] = {

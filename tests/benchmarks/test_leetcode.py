@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks import Choice, load
+from proctor.benchmarks import load
+from proctor.benchmarks.selection import Selection
 from proctor.errors import InputError
 from proctor.extraction import extract
-from proctor.judge import Judge
-from proctor.program import Program, assemble, reference
-from proctor.sandbox.choose import open_sandbox
+from proctor.extraction.assemble import assemble, reference_program
+from proctor.judge.judge import Judge
+from proctor.records.program import Program
+from proctor.records.task import CheckFunction, Task
+from proctor.records.verdict import Bucket, Passed
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import load_settings
-from proctor.task import CheckFunction, Task
-from proctor.verdict import Bucket, Passed
 
 Write = Callable[..., Path]
 SOLUTION = (
@@ -62,7 +64,7 @@ def test_both_formats(jsonl: Write, judge: Judge, row: dict[str, Any]) -> None:
     task = loaded(jsonl, row)
     assert isinstance(task.tests, CheckFunction)
     assert task.entry_point == "Solution().twice"
-    solution = reference(task)
+    solution = reference_program(task)
     assert solution is not None
     judgement = judge.judge(task, solution)
     assert (judgement.verdict.bucket, judgement.judged) == (Bucket.PASSED, "apart")
@@ -124,7 +126,7 @@ def test_what_is_wrong_with_a_row(
 def failures(judge: Judge, tasks: list[Task]) -> dict[str, str]:
     found = {}
     for task in tasks:
-        solution = reference(task)
+        solution = reference_program(task)
         assert solution is not None
         verdict = judge.judge(task, solution).verdict
         if not isinstance(verdict, Passed):
@@ -157,7 +159,7 @@ def test_all_references_pass(data: Path, judge: Judge, name: str) -> None:
 def test_problems_by_date(jsonl: Write) -> None:
     days = ("2024-12-31", "2025-01-01", "2025-03-30")
     rows = [{**PUBLISHED, "task_id": day, "estimated_date": day} for day in days]
-    choice = Choice(start=date(2025, 1, 1), end=date(2025, 3, 29))
+    choice = Selection(start=date(2025, 1, 1), end=date(2025, 3, 29))
     benchmark = load(str(jsonl("rows.jsonl", rows)), choice=choice)
     assert list(benchmark.ids) == ["2025-01-01"]
     assert benchmark.beyond == {"2024-12-31", "2025-03-30"}

@@ -13,16 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.benchmarks import Choice, load
-from proctor.benchmarks.contests import Bad
+from proctor.benchmarks import load
+from proctor.benchmarks.contests import BadRow
 from proctor.benchmarks.livecodebench import pickled_string, unpacked
+from proctor.benchmarks.selection import Selection
 from proctor.errors import InputError
-from proctor.judge import Judge
-from proctor.program import Program
-from proctor.sandbox.choose import open_sandbox
+from proctor.judge.judge import Judge
+from proctor.records.program import Program
+from proctor.records.task import CallCases, StdinCases, Task
+from proctor.records.verdict import Bucket, Passed
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import load_settings
-from proctor.task import CallCases, StdinCases, Task
-from proctor.verdict import Bucket, Passed
 
 Write = Callable[..., Path]
 Proctor = Callable[..., Any]
@@ -118,7 +119,7 @@ class Evil:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_nothing_else_is_ever_unpickled(tmp_path: Path, protocol: int) -> None:
     for value in (Evil(tmp_path), ["[]"], {"a": 1}, 3, None, b"[]", ("[]", Evil(tmp_path))):
-        with pytest.raises(Bad, match=r"holds more than a text|holds no text"):
+        with pytest.raises(BadRow, match=r"holds more than a text|holds no text"):
             unpacked(packed(value, protocol))
     pickle.loads(pickle.dumps(Evil(tmp_path), protocol))
     assert (tmp_path / "ran").exists(), "it would have run"
@@ -126,14 +127,14 @@ def test_nothing_else_is_ever_unpickled(tmp_path: Path, protocol: int) -> None:
 
 @given(st.binary())
 def test_bytes_that_are_no_pickle(content: bytes) -> None:
-    with pytest.raises(Bad):
+    with pytest.raises(BadRow):
         pickled_string(b"\xff" + content)
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.benchmarks.livecodebench.MAX_UNPACKED", 1 << 20)
     assert unpacked(packed("[]" + " " * 1000)) == "[]" + " " * 1000
-    with pytest.raises(Bad, match="unpacks to more than"):
+    with pytest.raises(BadRow, match="unpacks to more than"):
         unpacked(packed(" " * (64 << 20)))
 
 
@@ -260,7 +261,7 @@ def releases(alone: Path, jsonl: Write) -> Path:
 
 
 def chosen(folder: Path, **choice: Any) -> list[str]:
-    return list(load("livecodebench", folder, choice=Choice(**choice)).ids)
+    return list(load("livecodebench", folder, choice=Selection(**choice)).ids)
 
 
 def test_releases(releases: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from proctor.benchmarks import load
 from proctor.benchmarks.mbpp import aliases, entry_point
 from proctor.errors import InputError
-from proctor.task import Assertions
+from proctor.records.task import Assertions
 
 Write = Callable[..., Path]
 FULL: dict[str, Any] = {

@@ -11,8 +11,8 @@ import pytest
 from proctor.benchmarks import load
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.errors import InputError
-from proctor.task import Assertions, CallCases, CheckFunction, StdinCases, Task, UnitTests
-from proctor.verdict import Bucket
+from proctor.records.task import Assertions, CallCases, CheckFunction, StdinCases, Task, UnitTests
+from proctor.records.verdict import Bucket
 
 Write = Callable[..., Path]
 KINDS: dict[str, dict[str, Any]] = {

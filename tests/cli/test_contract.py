@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from proctor.contract import LINES, Result
-from proctor.contract.result import PARTIAL
-from proctor.sandbox.choose import open_sandbox
+from proctor.checks.contract import LINES
+from proctor.checks.contract.result import PARTIAL, Result
+from proctor.sandbox.tiers.select import open_sandbox
 
 Proctor = Callable[..., Any]
 Write = Callable[..., Path]

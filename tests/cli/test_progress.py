@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from proctor.cli.progress import SHORT, Bar
-from proctor.receipt import Receipt
-from proctor.verdict import Bucket, Outcome
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket, Outcome
 
 
 def test_every_outcome_has_a_word() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.benchmarks import load
-from proctor.prompt import render
+from proctor.models.prompting import render_prompt
 
 Proctor = Callable[..., Any]
 
@@ -17,7 +17,7 @@ Proctor = Callable[..., Any]
 def test_shows_what_is_asked(proctor: Proctor, strategy: str) -> None:
     ran = proctor("prompts", "basics/add", "--prompt-strategy", strategy)
     task = next(task for task in load("basics").tasks if task.task_id == "basics/add")
-    prompt = render(task, strategy, chat=True)  # type: ignore[arg-type]
+    prompt = render_prompt(task, strategy, chat=True)  # type: ignore[arg-type]
     assert ran.status == 0
     assert ran.out == "\n\n".join(f"[{role}]\n{text}" for role, text in prompt.turns) + "\n"
     said = json.loads(proctor("prompts", "basics/add", "--prompt-strategy", strategy, "--json").out)

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from proctor.qa.gate import LINES, Checked
-from proctor.receipt import Receipt
-from proctor.store import pretty
-from proctor.summary import summarize
+from proctor.checks.qa.gate import LINES, GateResult
+from proctor.records.receipt import Receipt
+from proctor.results.summary import summarize
+from proctor.storage.run_directory import pretty
 
 Proctor = Callable[..., Any]
 Write = Callable[..., Path]
@@ -71,20 +71,20 @@ def run(proctor: Proctor, demo: Path, samples: Callable[..., Path]) -> Callable[
 
 
 @pytest.fixture
-def gate(proctor: Proctor) -> Callable[..., Checked]:
+def gate(proctor: Proctor) -> Callable[..., GateResult]:
     """Return a function that has a run looked at; its exit status goes with what it says."""
 
-    def look(subject: Path, policy: str, *flags: object) -> Checked:
+    def look(subject: Path, policy: str, *flags: object) -> GateResult:
         Path("qa.toml").write_text(policy)
         ran = proctor("qa", subject, "--policy", "qa.toml", "--json", *flags)
-        checked = msgspec.json.decode(ran.out, type=Checked)
+        checked = msgspec.json.decode(ran.out, type=GateResult)
         assert ran.status == (0 if checked.passed else 1)
         return checked
 
     return look
 
 
-def failing(checked: Checked) -> dict[str, str]:
+def failing(checked: GateResult) -> dict[str, str]:
     return {
         line.line: line.evidence
         for one in checked.gates
@@ -115,7 +115,9 @@ def test_what_is_sound_passes(
     assert ET.fromstring(badge).tag.endswith("svg")
 
 
-def test_receipts_that_are_missing(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_receipts_that_are_missing(
+    run: Callable[..., Path], gate: Callable[..., GateResult]
+) -> None:
     folder = run("cut")
     lines = (folder / "receipts.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "receipts.jsonl").write_bytes(b"".join(lines[:-1]))
@@ -125,14 +127,16 @@ def test_receipts_that_are_missing(run: Callable[..., Path], gate: Callable[...,
     assert set(found) == {"complete", "report"}
 
 
-def test_a_report_that_is_missing(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_a_report_that_is_missing(
+    run: Callable[..., Path], gate: Callable[..., GateResult]
+) -> None:
     folder = run("unfinished")
     (folder / "report.json").unlink()
     assert set(failing(gate(folder, QUICK))) == {"complete", "report"}
 
 
 def test_a_report_that_says_something_else(
-    run: Callable[..., Path], gate: Callable[..., Checked]
+    run: Callable[..., Path], gate: Callable[..., GateResult]
 ) -> None:
     folder = run("boasting")
     report = json.loads((folder / "report.json").read_text())
@@ -142,19 +146,21 @@ def test_a_report_that_says_something_else(
 
 
 def test_a_part_of_the_benchmark(
-    proctor: Proctor, demo: Path, gate: Callable[..., Checked]
+    proctor: Proctor, demo: Path, gate: Callable[..., GateResult]
 ) -> None:
     assert proctor("run", demo, "--model", "reference", "--samples", 5, "--out", "part").status == 0
     assert failing(gate(Path("part"), QUICK)) == {"whole": "5 of 8 tasks were run"}
 
 
-def test_other_limits(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_other_limits(run: Callable[..., Path], gate: Callable[..., GateResult]) -> None:
     found = failing(gate(run("slower", 6, "--timeout", "20"), QUICK))
     assert set(found) == {"whole"}
     assert "their limits were changed" in found["whole"]
 
 
-def test_samples_that_nobody_judged(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_samples_that_nobody_judged(
+    run: Callable[..., Path], gate: Callable[..., GateResult]
+) -> None:
     found = failing(gate(run("late", 6, "--benchmark-timeout", "0"), QUICK))
     assert set(found) == {"scored"}
     assert found["scored"].startswith("8 samples are unscored, not wrong; not graded within 0 s")
@@ -172,7 +178,7 @@ def test_samples_that_nobody_judged(run: Callable[..., Path], gate: Callable[...
 )
 def test_a_contract_that_is_not_kept(
     run: Callable[..., Path],
-    gate: Callable[..., Checked],
+    gate: Callable[..., GateResult],
     demo: Path,
     relied_on: Callable[..., Any],
     changes: dict[str, Any],
@@ -188,7 +194,7 @@ def test_a_contract_that_is_not_kept(
 def test_a_reference_that_fails_here(
     jsonl: Write,
     run: Callable[..., Path],
-    gate: Callable[..., Checked],
+    gate: Callable[..., GateResult],
     relied_on: Callable[..., Any],
 ) -> None:
     relied_on(jsonl("demo.jsonl", rows(wrong_reference=3)))
@@ -197,7 +203,7 @@ def test_a_reference_that_fails_here(
 
 
 def test_a_verdict_that_somebody_changed(
-    run: Callable[..., Path], gate: Callable[..., Checked]
+    run: Callable[..., Path], gate: Callable[..., GateResult]
 ) -> None:
     folder = run("forged")
     lines = [
@@ -217,7 +223,7 @@ def test_a_verdict_that_somebody_changed(
 
 
 def test_an_answer_that_somebody_changed(
-    run: Callable[..., Path], gate: Callable[..., Checked]
+    run: Callable[..., Path], gate: Callable[..., GateResult]
 ) -> None:
     folder = run("retold")
     text = (folder / "completions.jsonl").read_text()
@@ -227,7 +233,7 @@ def test_an_answer_that_somebody_changed(
     assert "is not what was judged; the file was changed since" in found["receipts"]
 
 
-def test_walls_that_are_too_low(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_walls_that_are_too_low(run: Callable[..., Path], gate: Callable[..., GateResult]) -> None:
     folder = run("open", 6, "--sandbox", "portable")
     found = failing(gate(folder, QUICK.replace("portable", "contained")))
     assert found == {"tier": "portable, not isolated; contained or better is asked for"}
@@ -245,14 +251,14 @@ def test_walls_that_are_too_low(run: Callable[..., Path], gate: Callable[..., Ch
     ],
 )  # fmt: skip
 def test_figures_that_are_not_good_enough(
-    run: Callable[..., Path], gate: Callable[..., Checked], demand: str, line: str, said: str
+    run: Callable[..., Path], gate: Callable[..., GateResult], demand: str, line: str, said: str
 ) -> None:
     found = failing(gate(run("sound"), f"{QUICK}{demand}\n"))
     assert set(found) == {line}
     assert said in found[line]
 
 
-def test_a_regression(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_a_regression(run: Callable[..., Path], gate: Callable[..., GateResult]) -> None:
     run("old", 8)
     demand = f'{QUICK}[benchmark.demo]\nbaseline = "old"\n'
     assert gate(run("a little worse", 7), demand).passed
@@ -263,7 +269,7 @@ def test_a_regression(run: Callable[..., Path], gate: Callable[..., Checked]) ->
 
 
 def test_known_models_that_score_otherwise(
-    run: Callable[..., Path], gate: Callable[..., Checked], samples: Callable[..., Path]
+    run: Callable[..., Path], gate: Callable[..., GateResult], samples: Callable[..., Path]
 ) -> None:
     half = samples("half", 4)
     bands = "".join(
@@ -279,7 +285,7 @@ def test_known_models_that_score_otherwise(
     assert "pass@1 50.0 % of 8 tasks" in found["smoke good"]
 
 
-def test_what_is_skipped_is_said(run: Callable[..., Path], gate: Callable[..., Checked]) -> None:
+def test_what_is_skipped_is_said(run: Callable[..., Path], gate: Callable[..., GateResult]) -> None:
     [one] = gate(run("sound"), QUICK).gates
     said = {line.line: line.evidence for line in one.lines if line.passed is None}
     assert said == {
@@ -292,7 +298,7 @@ def test_what_is_skipped_is_said(run: Callable[..., Path], gate: Callable[..., C
 
 
 def test_a_badge_that_says_no(
-    run: Callable[..., Path], gate: Callable[..., Checked], alone: Path
+    run: Callable[..., Path], gate: Callable[..., GateResult], alone: Path
 ) -> None:
     demand = f"{QUICK}[benchmark.demo.pass_at_k]\n1 = 0.8\n"
     gate(run("sound"), demand, "--badge", "badge.svg")

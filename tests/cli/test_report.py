@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from proctor.lines import encode
-from proctor.receipt import Manifest, Receipt
-from proctor.store import MANIFEST, RECEIPTS, pretty
-from proctor.verdict import Bucket
+from proctor.records.encoding import encode
+from proctor.records.receipt import Manifest, Receipt
+from proctor.records.verdict import Bucket
+from proctor.storage.run_directory import MANIFEST, RECEIPTS, pretty
 
 Proctor = Callable[..., Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks import TABLE
+from proctor.benchmarks.registry import TABLE
 
 Proctor = Callable[..., Any]
 Write = Callable[..., Path]

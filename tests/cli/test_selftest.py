@@ -23,7 +23,7 @@ def small_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.py").write_text(text)
-    monkeypatch.setattr("proctor.trials.corpus_folder", lambda: folder.parent)
+    monkeypatch.setattr("proctor.checks.hostile_corpus.corpus_folder", lambda: folder.parent)
     return folder
 
 

@@ -13,14 +13,14 @@ import pytest
 import proctor
 from proctor.benchmarks import load
 from proctor.client import asks
-from proctor.drop_in import rewards
 from proctor.errors import InputError, ServiceError
-from proctor.sandbox import Limits
-from proctor.sandbox.choose import open_sandbox
+from proctor.integrations import trainers
+from proctor.records.execution import Limits
+from proctor.records.verdict import Outcome
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.server.app import application
 from proctor.server.connection import Server, listen
 from proctor.server.service import Service
-from proctor.verdict import Outcome
 
 ADD = {
     "task_id": "add",
@@ -274,13 +274,13 @@ def test_of_a_stream_that_breaks_off_only_the_rest_is_sent_again(
 def test_rewards_by_url(url: str, tmp_path: Path) -> None:
     truth = {"inputs": ["1 2\n", "3 4\n"], "outputs": ["3\n", "7\n"]}
     right = "```python\nprint(sum(map(int, input().split())))\n```"
-    assert rewards.verl_score("mine", right, truth, url=url) == 1.0
-    assert rewards.verl_score("basics", RIGHT, "basics/add", url=url) == 1.0
-    scores = rewards.verl_scores(["m"] * 3, [right, "print(3)", "no"], [truth] * 3, url=url)
+    assert trainers.verl_score("mine", right, truth, url=url) == 1.0
+    assert trainers.verl_score("basics", RIGHT, "basics/add", url=url) == 1.0
+    scores = trainers.verl_scores(["m"] * 3, [right, "print(3)", "no"], [truth] * 3, url=url)
     assert scores == [1.0, 0.5, 0.0]
-    given = rewards.trl_reward(
+    given = trainers.trl_reward(
         ["", ""], [RIGHT, WRONG], assertions=[["add(1, 2) == 3"]] * 2, url=url
     )
     assert given == [1.0, 0.0]
-    rubric = rewards.rubric_reward(right, answer=truth, url=url)
+    rubric = trainers.rubric_reward(right, answer=truth, url=url)
     assert asyncio.run(rubric) == 1.0

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import InputError
-from proctor.extraction import MAX_CHARACTERS, Extraction, NoCode, extract
-from proctor.extraction.syntax import parse
-from proctor.program import assemble
-from proctor.task import Assertions, CheckFunction, StdinCases, Task
+from proctor.extraction import MAX_CHARACTERS, extract
+from proctor.extraction.assemble import assemble
+from proctor.extraction.found import Extraction, NoCode
+from proctor.extraction.python.syntax import parse
+from proctor.records.task import Assertions, CheckFunction, StdinCases, Task
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 NO_TESTS = Assertions(targets=[])

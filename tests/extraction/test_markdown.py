@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.extraction.markdown import answer_of, blocks, fences, normalise
+from proctor.extraction.markdown import blocks, fences, normalise, strip_reasoning
 
 
 def codes(text):
@@ -47,12 +47,12 @@ def test_normalise(text, expected):
     ],
 )
 def test_finished_reasoning_is_dropped(text, answer):
-    assert answer_of(text) == (answer, True)
+    assert strip_reasoning(text) == (answer, True)
 
 
 @pytest.mark.parametrize(("text", "answer"), [("<think>\na", ""), ("a\n<think>\nb", "a\n")])
 def test_unfinished_reasoning_is_dropped_and_told(text, answer):
-    assert answer_of(text) == (answer, False)
+    assert strip_reasoning(text) == (answer, False)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_unfinished_reasoning_is_dropped_and_told(text, answer):
     ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<end_of_turn>", "<｜end▁of▁sentence｜>"],
 )
 def test_end_marks(mark):
-    assert answer_of(f"x = 1{mark}\n<|im_start|>user") == ("x = 1", True)
+    assert strip_reasoning(f"x = 1{mark}\n<|im_start|>user") == ("x = 1", True)
 
 
 def test_final_channel():
     text = "<|channel|>analysis<|message|>hm<|end|><|channel|>final<|message|>x = 1<|return|>"
-    assert answer_of(text) == ("x = 1", True)
+    assert strip_reasoning(text) == ("x = 1", True)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from proctor.extraction import Extraction, NoCode, extract
-from proctor.program import assemble
-from proctor.task import Assertions, CallCases, StdinCases, Task
+from proctor.extraction import extract
+from proctor.extraction.assemble import assemble
+from proctor.extraction.found import Extraction, NoCode
+from proctor.records.task import Assertions, CallCases, StdinCases, Task
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.txt"))
 CHECKED = [path for path in CORPUS if "\ncheck: " in path.read_text(encoding="utf-8")]

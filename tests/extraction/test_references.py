@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from proctor.extraction import extract
+from proctor.extraction.assemble import BASE_IMPORTS, assemble, verbatim
 from proctor.extraction.markdown import normalise
-from proctor.extraction.syntax import parse
-from proctor.program import BASE_IMPORTS, assemble, verbatim
-from proctor.task import Assertions, CheckFunction, Task
+from proctor.extraction.python.syntax import parse
+from proctor.records.task import Assertions, CheckFunction, Task
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

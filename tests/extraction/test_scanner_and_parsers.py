@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from proctor.extraction import scanner
-from proctor.lines import open_bytes
+from proctor.extraction import lexer
+from proctor.storage.jsonl import open_bytes
 
 GRAMMARS = {
     "cpp": ("tree_sitter_cpp", "language"),
@@ -69,7 +69,7 @@ def test_it_sees_what_a_parser_sees(data: Path, language: str) -> None:
         if tree.root_node.has_error:
             continue
         ours = [
-            (len(text[: one.at].encode()), text[one.at]) for one in scanner.braces(text, language)
+            (len(text[: one.at].encode()), text[one.at]) for one in lexer.braces(text, language)
         ]
         assert ours == list(braces(tree.root_node)), name
         seen += 1

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from proctor.bench import working_tiers
+from proctor.measure.sandbox_speed import working_tiers
 
 ARGS = ("score", "tasks.jsonl", "--completions", "s.jsonl", "--out", "run", "--workers", "2")
 TASKS, EACH = 50, 10

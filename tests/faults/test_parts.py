@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.bench import working_tiers
+from proctor.measure.sandbox_speed import working_tiers
 
 
 def below(pid: int) -> list[int]:

@@ -6,11 +6,11 @@ from itertools import count
 
 import pytest
 
+from proctor.cancellation import Cancelled
 from proctor.errors import HostError
 from proctor.grading.duplicates import Duplicates
-from proctor.receipt import Receipt
-from proctor.sandbox.drop import Dropped
-from proctor.verdict import Bucket
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket
 
 
 def test_the_second_caller_waits_for_the_first(receipt: Callable[..., Receipt]) -> None:
@@ -111,10 +111,10 @@ def test_a_cancelled_caller_does_not_cancel_the_next(
     def dropped() -> Receipt:
         begun.set()
         assert go.wait(10)
-        raise Dropped
+        raise Cancelled
 
     def leave() -> None:
-        with pytest.raises(Dropped):
+        with pytest.raises(Cancelled):
             duplicates.once(("t", "p"), dropped)
 
     first = threading.Thread(target=leave)

@@ -6,15 +6,16 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 
-from proctor.completion import Completion, StopReason
 from proctor.errors import SandboxError
 from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
 from proctor.judge.judgement import Rules
-from proctor.receipt import Receipt
-from proctor.sandbox import Enforcement, Execution, Sandbox, SandboxFailed
-from proctor.task import Assertions, CallCases, Task
-from proctor.verdict import Bucket, Outcome
+from proctor.records.completion import Completion, StopReason
+from proctor.records.execution import Enforcement, Execution, SandboxFailed
+from proctor.records.receipt import Receipt
+from proctor.records.task import Assertions, CallCases, Task
+from proctor.records.verdict import Bucket, Outcome
+from proctor.sandbox import Sandbox
 
 DOUBLE = Task(
     task_id="double",

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from proctor.completion import Completion, StopReason
-from proctor.engine import Question
+from proctor.grading.engine import JudgeRequest
 from proctor.grading.grade import Grader
 from proctor.grading.pipeline import grade_all
 from proctor.grading.prepare import Options
 from proctor.judge.judgement import Judgement
-from proctor.sandbox import Enforcement
-from proctor.task import Assertions, Benchmark, Task
-from proctor.verdict import Passed, Unscored
+from proctor.records.completion import Completion, StopReason
+from proctor.records.execution import Enforcement
+from proctor.records.task import Assertions, Benchmark, Task
+from proctor.records.verdict import Passed, Unscored
 
 DOUBLE = Task(
     task_id="double",
@@ -46,14 +46,14 @@ class Paced:
     def offer(self, language: str) -> str:
         return language
 
-    def judge(self, question: Question) -> Judgement:
+    def judge(self, question: JudgeRequest) -> Judgement:
         self.begun.append(question.program.source)
         time.sleep(float(question.program.source.split()[0]))
         failed = "fails" in question.program.source
         verdict = Unscored(reason="it fails") if failed else Passed(tests=())
         return Judgement(verdict=verdict, host="elsewhere", toolchain="toolchain")
 
-    def begin(self, question: Question) -> Future[Judgement]:
+    def begin(self, question: JudgeRequest) -> Future[Judgement]:
         return self._pool.submit(self.judge, question)
 
     def rest(self, *, patient: bool) -> None:

@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import pytest
 
-from proctor.judge import Judge
 from proctor.judge.batching import can_batch
-from proctor.judge.calls import Asked, question
-from proctor.judge.hearing import LONG
-from proctor.judge.reduce import reduce
-from proctor.program import Program
-from proctor.task import (
+from proctor.judge.calls import CallBatch, encode_call
+from proctor.judge.judge import Judge
+from proctor.judge.literal_asserts import reduce_to_cases
+from proctor.judge.reference_comparison import LONG
+from proctor.records.program import Program
+from proctor.records.task import (
     Assertions,
     CallCases,
     CheckFunction,
@@ -19,7 +19,7 @@ from proctor.task import (
     ReferenceCases,
     Task,
 )
-from proctor.verdict import Bucket
+from proctor.records.verdict import Bucket
 
 READS_AHEAD = """
 import gc
@@ -100,7 +100,7 @@ def test_answers_of_a_round_trip_test_cannot_be_read_ahead(sandbox, kind):
 
 def test_answers_could_be_read_in_a_batch(sandbox):
     task = task_of(PLAIN)
-    batch = Asked([question(case) for case in reduce(task)])
+    batch = CallBatch([encode_call(case) for case in reduce_to_cases(task)])
     requests = batch.requests(Program(source=READS_AHEAD), denied=False)
     tests, _ = batch.judge(sandbox.exchange(requests, task.limits), early_stop=False)
     assert all(test.passed for test in tests)

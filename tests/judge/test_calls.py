@@ -4,16 +4,16 @@ import time
 
 import pytest
 
-from proctor.judge import Judge
-from proctor.judge.calls import Asked, judge_all, question
+from proctor.judge.calls import CallBatch, encode_call, judge_all
+from proctor.judge.conversation import Transcript
+from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
-from proctor.judge.reduce import Case
-from proctor.judge.supervisor import Transcript
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.inside import frames
-from proctor.task import CallCases, Task
-from proctor.verdict import Bucket, Passed
+from proctor.judge.literal_asserts import Case
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.records.task import CallCases, Task
+from proctor.records.verdict import Bucket, Passed
+from proctor.sandbox.inside.protocol import frames
 
 
 def judged(sandbox, source, inputs, outputs, rules=None, entry_point=None, seconds=2.0, **kwargs):
@@ -195,9 +195,11 @@ def f():
 
 def asked(*cases):
     """Return questions of calls: target, arguments, named arguments, what is expected."""
-    return Asked(
+    return CallBatch(
         [
-            question(Case(index=index, target=target, args=args, kwargs=kwargs, expected=expected))
+            encode_call(
+                Case(index=index, target=target, args=args, kwargs=kwargs, expected=expected)
+            )
             for index, (target, args, kwargs, expected) in enumerate(cases)
         ]
     )

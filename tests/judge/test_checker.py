@@ -2,13 +2,13 @@
 
 import pytest
 
-from proctor.judge import Judge
-from proctor.judge.checker import Checker, trouble_with
+from proctor.judge.checker import Checker, find_checker_problem
+from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.task import CallCases, StdinCases, Task
-from proctor.verdict import Bucket, Passed, Unscored
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.records.task import CallCases, StdinCases, Task
+from proctor.records.verdict import Bucket, Passed, Unscored
 
 # Any two different numbers whose sum is the input.
 SUM = """
@@ -109,7 +109,7 @@ def test_a_candidate_cannot_patch_what_a_checker_uses(sandbox):
     ],
 )
 def test_a_checker_that_gives_no_answer_has_not_accepted(sandbox, monkeypatch, code, said):
-    monkeypatch.setattr("proctor.judge.examination.EXAMINER_SECONDS", 1.0)
+    monkeypatch.setattr("proctor.judge.live_tests.EXAMINER_SECONDS", 1.0)
     task = stdin_task(f"def check(input, expected, got):\n    {code}", ["1"], ["1"], 0.5)
     found = verdict(sandbox, task, "print(1)")
     assert found.bucket is Bucket.WRONG_ANSWER
@@ -145,7 +145,9 @@ def test_a_rule_replaces_checkers_and_a_checker_profiles(sandbox):
 
 
 def test_what_is_wrong_with_a_checker_is_said_before_it_runs():
-    assert trouble_with(SUM) is None
-    assert trouble_with("from somewhere import check") is None
+    assert find_checker_problem(SUM) is None
+    assert find_checker_problem("from somewhere import check") is None
     for code in ("", "def chek(): pass", "def check(", "x\0"):
-        assert trouble_with(code) == "is not Python that defines check(input, expected, got)"
+        assert (
+            find_checker_problem(code) == "is not Python that defines check(input, expected, got)"
+        )

@@ -4,16 +4,17 @@ import subprocess
 
 import pytest
 
-from proctor import gcc
-from proctor.build import Recipe, unpack
-from proctor.judge import Judge, marshal
-from proctor.judge import parts as parts_module
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.headers import WORTH_IT
-from proctor.task import Task
-from proctor.task import TestProgram as InOneFile
-from proctor.verdict import Passed
+from proctor.judge.cpp import codegen
+from proctor.judge.cpp import judge as parts_module
+from proctor.judge.judge import Judge
+from proctor.languages import gcc
+from proctor.languages.compiler import BuildRecipe, unpack_files
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.records.task import Task
+from proctor.records.task import TestProgram as InOneFile
+from proctor.records.verdict import Passed
+from proctor.sandbox.toolchains.precompiled_headers import WORTH_IT
 
 HEADERS = ("algorithm", "map", "string", "unordered_map", "vector")
 USES = """
@@ -56,10 +57,10 @@ def names(path, *which):
 
 def host_of(sandbox, folder):
     toolchain = sandbox.native("cpp").offer("cpp")
-    recipe = Recipe(files=marshal.HOST, steps=gcc.program(toolchain), products=("host",))
+    recipe = BuildRecipe(files=codegen.HOST, steps=gcc.program(toolchain), products=("host",))
     made = sandbox.native("cpp").make(toolchain, recipe, keep=True)
     path = folder / "host"
-    path.write_bytes(unpack(made.files)["host"])
+    path.write_bytes(unpack_files(made.files)["host"])
     return path
 
 
@@ -71,9 +72,9 @@ def test_the_host_shows_templates_of_the_library_and_nothing_of_its_own(cpp, tmp
 
 @pytest.mark.parametrize("standard", ["c++11", "c++17", "c++20"])
 def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
-    text = "".join(f"#include <{name}>\n" for name in HEADERS) + marshal.INSTANCES + USES
+    text = "".join(f"#include <{name}>\n" for name in HEADERS) + codegen.INSTANCES + USES
     (tmp_path / "part.cpp").write_text(text)
-    for name, content in marshal.HOST.items():
+    for name, content in codegen.HOST.items():
         (tmp_path / name).write_bytes(content)
     toolchain = cpp.native("cpp").offer("cpp")
     [(command, *words)] = gcc.program(toolchain)
@@ -89,14 +90,14 @@ def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
 
 def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path, monkeypatch):
     made = []
-    candidate = parts_module._Workshop.candidate
+    candidate = parts_module.CppTestBuild.candidate
 
     def making(self, program, *, whole=False):
         outcome = candidate(self, program, whole=whole)
-        made.append((whole, unpack(outcome.files)["part.so"]))
+        made.append((whole, unpack_files(outcome.files)["part.so"]))
         return outcome
 
-    monkeypatch.setattr(parts_module._Workshop, "candidate", making)
+    monkeypatch.setattr(parts_module.CppTestBuild, "candidate", making)
     prompt = "#include <vector>\n#include <algorithm>\nusing namespace std;\n"
     task = Task(
         task_id="t",

@@ -6,15 +6,15 @@ import signal
 
 import pytest
 
-from proctor import task as tasks
 from proctor.errors import InputError, SandboxError
-from proctor.judge import Judge
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.box import Box
-from proctor.sandbox.portable import Portable
-from proctor.task import Assertions, StdinCases, Task
-from proctor.verdict import Bucket, Passed, Unscored
+from proctor.judge.judge import Judge
+from proctor.records import task as tasks
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.records.task import Assertions, StdinCases, Task
+from proctor.records.verdict import Bucket, Passed, Unscored
+from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.tiers.portable import Portable
 
 TASK = Task(task_id="t", entry_point="f", tests=Assertions(targets=["f(1) == 2"]))
 GOOD = Program(source="def f(x):\n    return x + 1\n")

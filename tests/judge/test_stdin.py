@@ -2,13 +2,13 @@
 
 import pytest
 
-from proctor.judge import Judge
+from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
 from proctor.judge.stdin import output_limit
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.task import StdinCases, Task
-from proctor.verdict import Bucket, Passed
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.records.task import StdinCases, Task
+from proctor.records.verdict import Bucket, Passed
 
 
 def judged(sandbox, source, inputs, outputs, rules=None, seconds=2.0, **kwargs):

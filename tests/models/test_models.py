@@ -6,7 +6,7 @@ import pytest
 
 from proctor.errors import InputError
 from proctor.models.generated import open_model
-from proctor.models.recorded import Recorded
+from proctor.models.recorded import RecordedSamples
 from proctor.models.reference import Reference
 from proctor.models.wrong import Wrong
 
@@ -15,7 +15,7 @@ def test_known_providers() -> None:
     assert isinstance(open_model("reference"), Reference)
     assert isinstance(open_model("wrong"), Wrong)
     recorded = open_model("recorded:some/samples.jsonl")
-    assert isinstance(recorded, Recorded)
+    assert isinstance(recorded, RecordedSamples)
     assert recorded.name == "recorded:samples.jsonl"
     assert open_model("recorded:a:b.jsonl").name == "recorded:a:b.jsonl"
 
@@ -31,4 +31,4 @@ def test_unknown_providers(name: str) -> None:
 
 
 def test_names_that_cannot_be_written() -> None:
-    assert Recorded(Path("s\udcff.jsonl")).name == "recorded:s\\udcff.jsonl"
+    assert RecordedSamples(Path("s\udcff.jsonl")).name == "recorded:s\\udcff.jsonl"

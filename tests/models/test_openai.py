@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from proctor.completion import Completion, Request, Sampling, StopReason
 from proctor.errors import InputError, ModelError
-from proctor.models.endpoint import Serving
+from proctor.models.http import ServedModel
 from proctor.models.openai import OpenAI
-from proctor.prompt import Prompt
+from proctor.records.completion import Completion, Request, Sampling, StopReason
+from proctor.records.prompt import Prompt
 from tests.models.conftest import Server, drip, good, hang_up, raw, silence, status
 
-FAST = Serving(at_once=4, seconds=0.7, first_wait_seconds=0.01)
+FAST = ServedModel(at_once=4, seconds=0.7, first_wait_seconds=0.01)
 
 
 def requests(count: int) -> Iterator[Request]:
@@ -24,7 +24,7 @@ def requests(count: int) -> Iterator[Request]:
 
 
 def ask(
-    server: Server, count: int, *, chat: bool | None = None, how: Serving = FAST
+    server: Server, count: int, *, chat: bool | None = None, how: ServedModel = FAST
 ) -> list[Completion]:
     model = OpenAI("m", url=server.url, key="sesame", chat=chat, how=how)
     try:

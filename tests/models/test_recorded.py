@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from proctor.completion import Completion, Sampling, StopReason
 from proctor.errors import InputError
-from proctor.lines import encode
-from proctor.models.recorded import Recorded
-from proctor.task import Assertions, Benchmark, Task
+from proctor.models.recorded import RecordedSamples
+from proctor.records.completion import Completion, Sampling, StopReason
+from proctor.records.encoding import encode
+from proctor.records.task import Assertions, Benchmark, Task
 
 Write = Callable[..., Path]
 TESTS = Assertions(targets=["f(1)"])
@@ -26,7 +26,7 @@ BENCHMARK = Benchmark(
 def answers(
     path: Path, field: str | None = None, benchmark: Benchmark = BENCHMARK
 ) -> list[Completion]:
-    return list(Recorded(path, field).complete(benchmark, Sampling()))
+    return list(RecordedSamples(path, field).complete(benchmark, Sampling()))
 
 
 def refused(path: Path, field: str | None = None) -> str:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from proctor.completion import Sampling
 from proctor.errors import InputError
+from proctor.models.prompting import render_prompt
 from proctor.models.reference import Reference
-from proctor.prompt import render
-from proctor.task import Assertions, Benchmark, Task
+from proctor.records.completion import Sampling
+from proctor.records.task import Assertions, Benchmark, Task
 
 TASKS = [
     Task(task_id=f"t{n}", prompt="p", tests=Assertions(targets=["f()"]), canonical_solution=f"s{n}")
@@ -26,7 +26,7 @@ def test_every_task_as_often_as_asked() -> None:
         ("t2", 1, "2_s1", "s2"),
     ]
     assert {one.model for one in said} == {"reference"}
-    assert said[0].prompt_sha256 == render(TASKS[0]).sha256
+    assert said[0].prompt_sha256 == render_prompt(TASKS[0]).sha256
     assert not said[0].whole
 
 

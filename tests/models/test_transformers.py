@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from proctor.benchmarks import load
-from proctor.completion import Completion, Request, Sampling, StopReason
 from proctor.errors import InputError
-from proctor.prompt import Prompt, render
+from proctor.models.prompting import render_prompt
+from proctor.records.completion import Completion, Request, Sampling, StopReason
+from proctor.records.prompt import Prompt
 from tests.models.checkpoints import save_known_bad, save_known_good
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -21,7 +22,8 @@ pytest.importorskip("transformers", reason="transformers is not installed")
 
 TASKS = load("basics").tasks[:5]
 PAIRS = [
-    (render(task).text, "\n" + (task.canonical_solution or "").partition("\n")[2]) for task in TASKS
+    (render_prompt(task).text, "\n" + (task.canonical_solution or "").partition("\n")[2])
+    for task in TASKS
 ]
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from proctor.completion import Sampling
 from proctor.errors import InputError
+from proctor.models.prompting import render_prompt
 from proctor.models.wrong import Wrong
-from proctor.prompt import render
-from proctor.task import Assertions, Benchmark, Task, WrongSolution
-from proctor.verdict import Bucket
+from proctor.records.completion import Sampling
+from proctor.records.task import Assertions, Benchmark, Task, WrongSolution
+from proctor.records.verdict import Bucket
 
 LAZY = WrongSolution(name="lazy", code="pass")
 SLOW = WrongSolution(name="slow", code="while 1: pass", bucket=Bucket.CPU_TIME)
@@ -27,7 +27,7 @@ def test_every_wrong_solution_once() -> None:
         ("b", 0, "1_s0", "while 1: pass"),
     ]
     assert {one.model for one in said} == {"wrong"}
-    assert said[0].prompt_sha256 == render(tasks[0]).sha256
+    assert said[0].prompt_sha256 == render_prompt(tasks[0]).sha256
     assert said[1].more == {"wrong_solution": "slow", "expected_bucket": "cpu_time"}
 
 

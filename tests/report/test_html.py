@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from proctor.details import look_closer
+from proctor.records.verdict import Bucket
+from proctor.report.breakdown import compute_details
 from proctor.report.html import render
-from proctor.summary import summarize
-from proctor.verdict import Bucket
+from proctor.results.summary import summarize
 
 Past = Callable[..., Path]
 TAGS = {
@@ -39,7 +39,7 @@ class Markup(HTMLParser):
 
 
 def page(run: Path) -> tuple[str, Markup]:
-    text = render(summarize(run), look_closer(run))
+    text = render(summarize(run), compute_details(run))
     markup = Markup()
     markup.feed(text)
     return text, markup

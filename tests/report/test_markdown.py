@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from proctor.details import look_closer
+from proctor.records.verdict import Bucket
+from proctor.report.breakdown import compute_details
 from proctor.report.markdown import escape, render
-from proctor.summary import summarize
-from proctor.verdict import Bucket
+from proctor.results.summary import summarize
 
 Past = Callable[..., Path]
 
@@ -22,7 +22,7 @@ def test_hostile_text_stays_text(past_run: Past, hostile: str) -> None:
 
 
 def both(run: Path):
-    return summarize(run), look_closer(run)
+    return summarize(run), compute_details(run)
 
 
 def test_escape() -> None:

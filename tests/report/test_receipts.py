@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from proctor.lines import encode
-from proctor.receipt import Receipt
+from proctor.records.encoding import encode
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket
 from proctor.report.receipts import MAX_LINES, render
-from proctor.verdict import Bucket
 
 Make = Callable[..., Receipt]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import InputError
+from proctor.records.verdict import Bucket
 from proctor.report.tables import COLUMNS, by_task, write_csv, write_parquet
-from proctor.verdict import Bucket
 
 Past = Callable[..., Path]
 

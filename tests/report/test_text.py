@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.report.text import percent, render, safe
-from proctor.score import Estimate
-from proctor.summary import Part, Summary
-from proctor.verdict import Bucket
+from proctor.records.verdict import Bucket
+from proctor.report.text import format_percent, printable, render
+from proctor.results.pass_at_k import Estimate
+from proctor.results.summary import Part, Summary
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
 
 @given(ANY_TEXT)
 def test_safe_is_printable_and_one_line(text: str) -> None:
-    assert safe(text).isprintable()
-    assert len(safe(text).splitlines()) <= 1
+    assert printable(text).isprintable()
+    assert len(printable(text).splitlines()) <= 1
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))
 def test_safe_leaves_visible_text_alone(text: str) -> None:
-    assert safe(text) == text
+    assert printable(text) == text
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_safe_leaves_visible_text_alone(text: str) -> None:
     ],
 )
 def test_what_would_steer_a_terminal(hostile: str, shown: str) -> None:
-    assert safe(hostile) == shown
+    assert printable(hostile) == shown
 
 
 def estimate(value: float | None, low: float | None = None, high: float | None = None) -> Estimate:
@@ -52,9 +52,9 @@ def estimate(value: float | None, low: float | None = None, high: float | None =
 
 
 def test_percent_has_its_interval_or_the_reason_for_none() -> None:
-    assert percent(estimate(0.5, 0.25, 0.755)) == "50.0 %  [25.0, 75.5]  (by hand)"
-    assert percent(estimate(0.5)) == "50.0 %  (by hand)"
-    assert percent(estimate(None)) == "no task has enough scored samples"
+    assert format_percent(estimate(0.5, 0.25, 0.755)) == "50.0 %  [25.0, 75.5]  (by hand)"
+    assert format_percent(estimate(0.5)) == "50.0 %  (by hand)"
+    assert format_percent(estimate(None)) == "no task has enough scored samples"
 
 
 def summary(**changes: Any) -> Summary:

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from proctor.sandbox import Limits, Sandbox
-from proctor.sandbox.guest import Guest
-from proctor.sandbox.inside import frames
-from proctor.sandbox.inside.frames import Frame, parse
-from proctor.sandbox.inside.standins import ASKED, OBJECTS, STUCK, Border, Remote
-from proctor.sandbox.inside.values import CannotCross, pack, unpack
+from proctor.records.execution import Limits
+from proctor.sandbox import Sandbox
+from proctor.sandbox.inside.protocol import frames
+from proctor.sandbox.inside.protocol.frames import Frame, parse
+from proctor.sandbox.inside.protocol.values import CannotCross, pack, unpack
+from proctor.sandbox.inside.roles.proxies import ASKED, OBJECTS, STUCK, Border, Proxy
+from proctor.sandbox.supervisor.guest import Guest
 
 pytestmark = pytest.mark.parametrize(
     "sandbox", ["kernel", "contained", "wasm", "portable"], indirect=True
@@ -297,7 +298,7 @@ def test_a_callbacks_exception_reaches_the_candidate_and_passes_through_it(borde
 def test_objects_are_handles_with_the_abilities_of_their_type(border):
     stack_class = border.find("Stack")
     stack = stack_class([1])
-    assert isinstance(stack, Remote)
+    assert isinstance(stack, Proxy)
     assert isinstance(stack, stack_class)
     assert not isinstance(5, stack_class)
     stack.push(2).push(3)

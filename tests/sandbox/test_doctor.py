@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.sandbox import Enforcement, Execution, Exited, Sandbox, doctor
-from proctor.sandbox.doctor import CHECKS, Findings, examine_host
-from proctor.sandbox.host import Remedy, Trial
+from proctor.records.execution import Enforcement, Execution, Exited
+from proctor.sandbox import Sandbox, doctor
+from proctor.sandbox.doctor import CHECKS, Findings, diagnose
+from proctor.sandbox.host_check import HostCheck, Remedy
 
 
 @pytest.mark.parametrize("sandbox", ["kernel", "contained", "wasm", "portable"], indirect=True)
@@ -35,12 +36,12 @@ def test_a_wall_that_does_not_hold_is_seen() -> None:
 
 def test_auto_looks_at_all_tiers_and_at_what_walls_are_made_of() -> None:
     try:
-        from proctor.sandbox.choose import open_sandbox
+        from proctor.sandbox.tiers.select import open_sandbox
 
         open_sandbox("auto", sys.executable).close()
     except SandboxError as error:
         pytest.skip(str(error))
-    found = examine_host("auto", sys.executable)
+    found = diagnose("auto", sys.executable)
     assert found.works
     assert found.isolated
     tiers = ["kernel", "docker", "contained", "wasm", "portable"]
@@ -57,10 +58,10 @@ def test_a_host_without_any_isolated_tier_is_told_what_to_do(
     def nothing(name: str, *_: object) -> Sandbox:
         raise SandboxError(f"the {name} sandbox does not work here: unshare; proctor doctor says")
 
-    failed = [Trial(name="user namespace", held=False, detail="refused")]
+    failed = [HostCheck(name="user namespace", held=False, detail="refused")]
     monkeypatch.setattr(doctor, "open_sandbox", nothing)
     monkeypatch.setattr(doctor, "probe", lambda: failed)
-    found = examine_host("auto", sys.executable)
+    found = diagnose("auto", sys.executable)
     assert (found.works, found.tier) == (False, None)
     assert {tier.detail for tier in found.tiers} == {"unshare"}
     text = "\n".join(found.lines())

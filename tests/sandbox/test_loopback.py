@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.program import Program
-from proctor.sandbox import Limits, Sandbox
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.sandbox import Sandbox
+from proctor.sandbox.tiers.select import open_sandbox
 
 PLAIN = Limits().with_seconds(10)
 LOOP = msgspec.structs.replace(PLAIN, loopback=True)

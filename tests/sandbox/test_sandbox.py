@@ -12,17 +12,17 @@ import msgspec
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.program import Program
-from proctor.sandbox import (
+from proctor.records.execution import (
     MIB,
     Exited,
     Limits,
     OutputTooLong,
-    Sandbox,
     SandboxFailed,
     Signalled,
     TimedOut,
 )
+from proctor.records.program import Program
+from proctor.sandbox import Sandbox
 
 QUICK = Limits().with_seconds(1.5)
 TIERS = ["kernel", "contained", "wasm", "portable"]

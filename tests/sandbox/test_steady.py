@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from proctor.engine import graders
 from proctor.errors import SandboxError
-from proctor.judge import Judge
+from proctor.grading.engine import grader_threads
+from proctor.judge.judge import Judge
 from proctor.judge.judgement import Judgement
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.box import Box
-from proctor.sandbox.choose import open_sandbox
-from proctor.sandbox.warm import Warm as Kernel
-from proctor.task import Assertions, StdinCases, Task
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.records.task import Assertions, StdinCases, Task
+from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.tiers.pooled import PooledSandbox as Kernel
+from proctor.sandbox.tiers.select import open_sandbox
 
 LIMITS = Limits(cpu_seconds=1.0, wall_seconds=1.0)
 PLAIN = Task(
@@ -73,7 +73,7 @@ class State:
 def many(kernel: Kernel, count: int) -> None:
     judge = Judge(kernel)
     jobs = [(PLAIN, GOOD), (PLAIN, GOOD), (EXAMINED, GOOD), (STDIN, PRINTS)]
-    with graders(2) as pool:
+    with grader_threads(2) as pool:
         for start in range(0, count, 500):  # the pool would keep what it is told to do
             numbers = range(start, min(start + 500, count))
             verdicts = pool.map(
@@ -130,7 +130,7 @@ def test_a_zygote_that_is_killed_is_replaced_and_its_sample_judged_again(
     killer.start()
     judged: list[Judgement] = []
     try:
-        with graders(2) as pool:
+        with grader_threads(2) as pool:
             for _ in range(10):  # until a box was killed that was at work
                 judged += pool.map(lambda _: judge.judge(PLAIN, slow), range(60))
                 if any(one.attempts == 2 for one in judged):
@@ -205,7 +205,7 @@ def busy(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_how_busy_the_machine_is_changes_no_verdict(kernel: Kernel, count: int) -> None:
     samples = mixed(count)
     judge = Judge(kernel)
-    with graders(2) as pool:
+    with grader_threads(2) as pool:
         verdicts = list(pool.map(lambda sample: judge.judge(*sample[:2]).verdict, samples))
     wrong = [
         (number, verdict)

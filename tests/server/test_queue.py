@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.program import Program
-from proctor.sandbox import Limits, Sandbox
-from proctor.server.queue import Busy, Gate, Late
+from proctor.records.execution import Limits
+from proctor.records.program import Program
+from proctor.sandbox import Sandbox
+from proctor.server.queue import QueueFull, QueueTimeout, RequestQueue
 
 ENDLESS = Program(source="while True: pass")
 
 
 @pytest.fixture
-def gate() -> Iterator[Gate]:
-    made = Gate(1, 4)
+def gate() -> Iterator[RequestQueue]:
+    made = RequestQueue(1, 4)
     yield made
     made.close()
 
 
-async def hold(gate: Gate) -> tuple[asyncio.Task[None], threading.Event]:
+async def hold(gate: RequestQueue) -> tuple[asyncio.Task[None], threading.Event]:
     """Keep the gate's worker busy until the event is set."""
     free = threading.Event()
     task = asyncio.ensure_future(gate.run(lambda: free.wait(30) and None))
@@ -32,7 +33,7 @@ async def hold(gate: Gate) -> tuple[asyncio.Task[None], threading.Event]:
     return task, free
 
 
-def test_results_and_errors_come_back(gate: Gate) -> None:
+def test_results_and_errors_come_back(gate: RequestQueue) -> None:
     async def check() -> None:
         assert await gate.run(lambda: 42) == 42
         with pytest.raises(ZeroDivisionError):
@@ -42,12 +43,12 @@ def test_results_and_errors_come_back(gate: Gate) -> None:
     asyncio.run(check())
 
 
-def test_who_finds_the_queue_full_is_told_when_to_come_again(gate: Gate) -> None:
+def test_who_finds_the_queue_full_is_told_when_to_come_again(gate: RequestQueue) -> None:
     async def check() -> None:
         task, free = await hold(gate)
         waiting = [asyncio.ensure_future(gate.run(lambda: 1)) for _ in range(4)]
         await asyncio.sleep(0)
-        with pytest.raises(Busy) as busy:
+        with pytest.raises(QueueFull) as busy:
             await gate.run(lambda: 1)
         assert busy.value.retry_after >= 1
         assert gate.waiting == 4
@@ -59,12 +60,12 @@ def test_who_finds_the_queue_full_is_told_when_to_come_again(gate: Gate) -> None
     asyncio.run(check())
 
 
-def test_who_is_ready_to_wait_is_let_in_and_told_when_it_was_in_vain(gate: Gate) -> None:
+def test_who_is_ready_to_wait_is_let_in_and_told_when_it_was_in_vain(gate: RequestQueue) -> None:
     async def check() -> None:
         task, free = await hold(gate)
         patient = [asyncio.ensure_future(gate.run(lambda: 1, wait_seconds=30)) for _ in range(6)]
         await asyncio.sleep(0)
-        with pytest.raises(Late):
+        with pytest.raises(QueueTimeout):
             await gate.run(lambda: 1, wait_seconds=0.05)
         assert gate.waiting == 6
         free.set()
@@ -74,14 +75,14 @@ def test_who_is_ready_to_wait_is_let_in_and_told_when_it_was_in_vain(gate: Gate)
     asyncio.run(check())
 
 
-def test_work_that_has_begun_is_not_late(gate: Gate) -> None:
+def test_work_that_has_begun_is_not_late(gate: RequestQueue) -> None:
     async def check() -> None:
         assert await gate.run(lambda: time.sleep(0.2) or "done", wait_seconds=0.05) == "done"
 
     asyncio.run(check())
 
 
-def test_keys_take_turns(gate: Gate) -> None:
+def test_keys_take_turns(gate: RequestQueue) -> None:
     async def check() -> list[str]:
         task, free = await hold(gate)
         order: list[str] = []
@@ -100,16 +101,16 @@ def test_keys_take_turns(gate: Gate) -> None:
     assert asyncio.run(check()) == ["a", "b", "c", "a", "b", "a", "a"]
 
 
-def test_a_key_that_fills_the_queue_does_not_lock_out_others(gate: Gate) -> None:
+def test_a_key_that_fills_the_queue_does_not_lock_out_others(gate: RequestQueue) -> None:
     async def check() -> None:
         task, free = await hold(gate)
         greedy = [asyncio.ensure_future(gate.run(lambda: 1, key="greedy")) for _ in range(4)]
         await asyncio.sleep(0)
-        with pytest.raises(Busy):
+        with pytest.raises(QueueFull):
             await gate.run(lambda: 1, key="greedy")
         modest = [asyncio.ensure_future(gate.run(lambda: 2, key="modest")) for _ in range(2)]
         await asyncio.sleep(0)
-        with pytest.raises(Busy):
+        with pytest.raises(QueueFull):
             await gate.run(lambda: 2, key="modest")
         free.set()
         assert sum(await asyncio.gather(*greedy, *modest)) == 8
@@ -118,7 +119,7 @@ def test_a_key_that_fills_the_queue_does_not_lock_out_others(gate: Gate) -> None
     asyncio.run(check())
 
 
-def test_the_same_work_is_done_once(gate: Gate) -> None:
+def test_the_same_work_is_done_once(gate: RequestQueue) -> None:
     calls = []
 
     async def check() -> None:
@@ -139,7 +140,7 @@ def test_the_same_work_is_done_once(gate: Gate) -> None:
     assert calls == [1, 2]
 
 
-def test_one_of_two_who_goes_does_not_end_the_work_of_the_other(gate: Gate) -> None:
+def test_one_of_two_who_goes_does_not_end_the_work_of_the_other(gate: RequestQueue) -> None:
     async def check() -> None:
         task, free = await hold(gate)
         first, second = (
@@ -154,7 +155,7 @@ def test_one_of_two_who_goes_does_not_end_the_work_of_the_other(gate: Gate) -> N
     asyncio.run(check())
 
 
-def test_work_that_nobody_waits_for_never_begins(gate: Gate) -> None:
+def test_work_that_nobody_waits_for_never_begins(gate: RequestQueue) -> None:
     done = []
 
     async def check() -> None:
@@ -172,7 +173,7 @@ def test_work_that_nobody_waits_for_never_begins(gate: Gate) -> None:
     assert not done
 
 
-def test_a_guest_that_nobody_waits_for_is_ended(gate: Gate, sandbox: Sandbox) -> None:
+def test_a_guest_that_nobody_waits_for_is_ended(gate: RequestQueue, sandbox: Sandbox) -> None:
     """Its limit is a minute; the worker is free long before, and the next program runs right."""
     limits = Limits().with_seconds(60.0)
 
@@ -194,7 +195,7 @@ def test_whoever_waits_gets_a_turn_before_anybody_has_two_more(keys: list[str]) 
     """Between two turns of a key that has work, no other key has more than one."""
 
     async def check() -> list[str]:
-        gate = Gate(1, 100)
+        gate = RequestQueue(1, 100)
         try:
             task, free = await hold(gate)
             order: list[str] = []

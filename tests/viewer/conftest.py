@@ -11,17 +11,17 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from proctor.completion import Completion
-from proctor.lines import encode
-from proctor.receipt import Manifest, Receipt
-from proctor.sandbox import Usage
-from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS, pretty
-from proctor.summary import summarize
-from proctor.verdict import Bucket
-from proctor.viewer.catalogue import Catalogue
-from proctor.viewer.links import Served
+from proctor.records.completion import Completion
+from proctor.records.encoding import encode
+from proctor.records.execution import Usage
+from proctor.records.receipt import Manifest, Receipt
+from proctor.records.verdict import Bucket
+from proctor.results.summary import summarize
+from proctor.storage.run_directory import COMPLETIONS, MANIFEST, RECEIPTS, pretty
+from proctor.viewer.runs import RunCatalog
 from proctor.viewer.server import application, listen
 from proctor.viewer.site import Site
+from proctor.viewer.urls import Served
 
 Outcomes = dict[str, Sequence[Bucket]]
 Make = Callable[..., Path]
@@ -83,7 +83,7 @@ def cache(tmp_path: Path) -> Path:
 @pytest.fixture
 def site(runs: Path, cache: Path) -> Site:
     """Return the pages of the runs, as a server links them."""
-    return Site(Catalogue(runs, cache), Served())
+    return Site(RunCatalog(runs, cache), Served())
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from proctor.lines import encode
-from proctor.receipt import Receipt
-from proctor.store import RECEIPTS
-from proctor.verdict import Bucket
-from proctor.viewer.catalogue import Catalogue
+from proctor.records.encoding import encode
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket
+from proctor.storage.run_directory import RECEIPTS
 from proctor.viewer.export import export_site
+from proctor.viewer.runs import RunCatalog
 
 P, W, T, H = Bucket.PASSED, Bucket.WRONG_ANSWER, Bucket.CPU_TIME, Bucket.HARNESS
 Make = Callable[..., Path]
@@ -314,7 +314,7 @@ def test_hostile_text_shows_as_text_and_runs_nothing(
 
 @pytest.mark.usefixtures("three")
 def test_the_pages_as_files(runs: Path, cache: Path, tmp_path: Path, watched: Any) -> None:
-    list(export_site(Catalogue(runs, cache), tmp_path / "site"))
+    list(export_site(RunCatalog(runs, cache), tmp_path / "site"))
     page: Page = watched.page
     page.goto((tmp_path / "site" / "index.html").as_uri())
     page.locator("#filter").fill("fair")

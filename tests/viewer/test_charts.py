@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.score import Estimate
+from proctor.results.pass_at_k import Estimate
+from proctor.viewer.background_figures import Point
 from proctor.viewer.charts import curve, sparkline
-from proctor.viewer.figures import Point
 
 
 def estimate(value: float | None, low: float | None = None, high: float | None = None) -> Estimate:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import InputError
-from proctor.store import RECEIPTS
-from proctor.verdict import Bucket
-from proctor.viewer.catalogue import Catalogue
+from proctor.records.verdict import Bucket
+from proctor.storage.run_directory import RECEIPTS
 from proctor.viewer.export import export_site
+from proctor.viewer.runs import RunCatalog
 
 P, W, T = Bucket.PASSED, Bucket.WRONG_ANSWER, Bucket.CPU_TIME
 Make = Callable[..., Path]
@@ -23,7 +23,7 @@ def export(runs: Path, cache: Path, tmp_path: Path) -> Callable[[], tuple[Path, 
 
     def write() -> tuple[Path, list[str]]:
         folder = tmp_path / "site"
-        return folder, list(export_site(Catalogue(runs, cache), folder))
+        return folder, list(export_site(RunCatalog(runs, cache), folder))
 
     return write
 
@@ -81,7 +81,7 @@ def test_nothing_is_written_over(
 def test_a_folder_that_cannot_be(runs: Path, cache: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write to"):
-        list(export_site(Catalogue(runs, cache), tmp_path / "file" / "site"))
+        list(export_site(RunCatalog(runs, cache), tmp_path / "file" / "site"))
 
 
 def test_the_same_runs_give_the_same_pages(
@@ -91,6 +91,6 @@ def test_the_same_runs_give_the_same_pages(
     make_run("b", {str(n): [P, P] for n in range(6)})
     found = []
     for name in ("one", "two"):
-        list(export_site(Catalogue(runs, cache), tmp_path / name))
+        list(export_site(RunCatalog(runs, cache), tmp_path / name))
         found.append({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()})
     assert found[0] == found[1]

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.errors import HostError
-from proctor.lines import encode
-from proctor.receipt import Receipt
-from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS
-from proctor.summary import summarize
-from proctor.verdict import Bucket
+from proctor.records.encoding import encode
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket
+from proctor.results.summary import summarize
+from proctor.storage.run_directory import COMPLETIONS, MANIFEST, RECEIPTS
 from proctor.viewer.index import Index
 
 P, W, T, H = Bucket.PASSED, Bucket.WRONG_ANSWER, Bucket.CPU_TIME, Bucket.HARNESS
@@ -73,7 +73,7 @@ def test_counts_agree_with_the_lines(drawn: list[tuple[str, int, Bucket]]) -> No
 
 
 def _line(task: str, sample: int, bucket: Bucket) -> bytes:
-    from proctor.verdict import OUTCOMES
+    from proctor.records.verdict import OUTCOMES
 
     fields = {
         "task_id": task,
@@ -136,7 +136,7 @@ def test_another_process_goes_on_where_one_stopped(
 def test_a_slice_of_time_is_enough_to_begin(
     make_run: Make, opened: Callable[..., Index], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.viewer.intake.SLICE", 2)
+    monkeypatch.setattr("proctor.viewer.index_writer.SLICE", 2)
     index = opened(make_run("one", {"a": [P] * 7}))
     progress = index.update(0.0)
     assert (progress.settled, index.lookup.extent().receipts) == (False, 2)
@@ -200,7 +200,7 @@ def test_a_damaged_line_is_named_and_the_rest_is_read(
 def test_a_line_without_end_is_skipped(
     make_run: Make, opened: Callable[..., Index], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.viewer.intake.MAX_RECORD", 5000)
+    monkeypatch.setattr("proctor.viewer.index_writer.MAX_RECORD", 5000)
     run = make_run("one", {"a": [P]})
     text = (run / RECEIPTS).read_bytes()
     (run / RECEIPTS).write_bytes(b"x" * 12_000 + b"\n" + text)
@@ -257,7 +257,7 @@ def test_nothing_is_half_written(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("proctor.viewer.intake.Intake._flush", killed)
+        patch.setattr("proctor.viewer.index_writer.Intake._flush", killed)
         with pytest.raises(KeyboardInterrupt):
             index.update()
     index.update()

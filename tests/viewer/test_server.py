@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from proctor.errors import InputError
-from proctor.verdict import Bucket
+from proctor.records.verdict import Bucket
 from proctor.viewer.server import listen
 
 P, W, T, H = Bucket.PASSED, Bucket.WRONG_ANSWER, Bucket.CPU_TIME, Bucket.HARNESS

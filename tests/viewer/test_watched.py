@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import InputError
-from proctor.store import pretty
-from proctor.verdict import Bucket
-from proctor.viewer.catalogue import Catalogue
+from proctor.records.verdict import Bucket
+from proctor.storage.run_directory import pretty
 from proctor.viewer.export import export_site
 from proctor.viewer.pages import home, watched
+from proctor.viewer.runs import RunCatalog
 from proctor.viewer.site import Site
 from proctor.watch.checkpoints import Checkpoint
+from proctor.watch.job_state import CHECKPOINT, Job, begin, finish
 from proctor.watch.leases import Leases
-from proctor.watch.state import CHECKPOINT, Job, begin, finish
 
 P, W = Bucket.PASSED, Bucket.WRONG_ANSWER
 Make = Callable[..., Path]
@@ -70,7 +70,7 @@ def test_where_nobody_watches(site: Site, runs: Path, make_run: Make) -> None:
 
 
 def test_it_is_part_of_an_export(results: Path, cache: Path, tmp_path: Path) -> None:
-    list(export_site(Catalogue(results, cache), tmp_path / "site"))
+    list(export_site(RunCatalog(results, cache), tmp_path / "site"))
     page = (tmp_path / "site" / "checkpoints.html").read_text()
     assert 'href="run-1.html"' in page
     assert "/a/step-3" in page

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from proctor.watch.checkpoints import INDEX, Checkpoint, Finder, Incomplete, is_unchanged, is_whole
+from proctor.watch.checkpoints import (
+    INDEX,
+    Checkpoint,
+    Finder,
+    IncompleteCheckpoint,
+    has_not_changed,
+    is_whole,
+)
 from proctor.watch.config import Config
 
 Make = Callable[..., Path]
@@ -30,7 +37,7 @@ def index(folder: Path, *shards: object) -> None:
 
 
 def reasons(finder: Finder) -> list[str]:
-    return [one.why for one in finder.look() if isinstance(one, Incomplete)]
+    return [one.why for one in finder.look() if isinstance(one, IncompleteCheckpoint)]
 
 
 def complete(finder: Finder) -> list[Checkpoint]:
@@ -45,7 +52,7 @@ def test_a_marker(config: Configure, checkpoint: Make) -> None:
     (folder / "DONE").touch()
     [found] = complete(finder)
     assert found.path == str(folder.resolve())
-    assert is_unchanged(found)
+    assert has_not_changed(found)
 
 
 def test_shards(config: Configure, alone: Path) -> None:
@@ -144,8 +151,8 @@ def test_another_content_is_another_checkpoint(config: Configure, checkpoint: Ma
     [second] = complete(finder)
     assert first.path == second.path
     assert first.digest != second.digest
-    assert not is_unchanged(first)
-    assert is_unchanged(second)
+    assert not has_not_changed(first)
+    assert has_not_changed(second)
 
 
 def test_what_is_no_checkpoint(config: Configure, checkpoint: Make, alone: Path) -> None:

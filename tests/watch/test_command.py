@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from proctor.qa.gate import Checked
+from proctor.checks.qa.gate import GateResult
 from proctor.watch.status import Status
 
 Make = Callable[..., Path]
@@ -42,7 +42,7 @@ def test_once_then_status_then_the_gate(
     assert proctor("qa", good, *flags).status == 0
     ran = proctor("qa", bad, *flags, "--json")
     assert ran.status == 1
-    [gate] = msgspec.json.decode(ran.out, type=Checked).gates
+    [gate] = msgspec.json.decode(ran.out, type=GateResult).gates
     assert [line.line for line in gate.lines if line.passed is False] == ["pass@k"]
     [mirrored] = (alone / "mirror").glob("good-*/*/run")
     assert proctor("qa", mirrored, "--policy", "qa.toml").status == 0

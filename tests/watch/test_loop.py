@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from proctor.results.summary import summarize
 from proctor.settings import load_settings
-from proctor.store import read_manifest
-from proctor.summary import summarize
+from proctor.storage.run_directory import read_manifest
 from proctor.watch.config import Config
+from proctor.watch.job_state import RUN, Evaluated, Known, Standing, known_jobs
 from proctor.watch.leases import Leases, Why, latest
 from proctor.watch.loop import Watcher
-from proctor.watch.state import RUN, Evaluated, Known, Standing, known_jobs
 
 Make = Callable[..., Path]
 Configure = Callable[..., Config]

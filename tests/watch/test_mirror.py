@@ -7,8 +7,8 @@ import pytest
 
 from proctor.errors import InputError
 from proctor.watch import mirror as mirroring
+from proctor.watch.job_state import CHECKPOINT, EVALUATED, RUN
 from proctor.watch.mirror import UNFINISHED, mirror_all
-from proctor.watch.state import CHECKPOINT, EVALUATED, RUN
 
 Make = Callable[..., Path]
 

@@ -14,9 +14,9 @@ from typing import Any, Self
 import msgspec
 import pytest
 
-from proctor.summary import summarize
+from proctor.results.summary import summarize
+from proctor.watch.job_state import RUN, Evaluated, Standing, known_jobs
 from proctor.watch.leases import holder, latest
-from proctor.watch.state import RUN, Evaluated, Standing, known_jobs
 
 Make = Callable[..., Path]
 CHECKPOINTS, TASKS = 10, 3

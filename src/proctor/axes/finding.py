@@ -30,7 +30,7 @@ INVENTIONS = frozenset(
 """What makes a candidate one that hallucinates."""
 
 
-class Status(StrEnum):
+class SampleStatus(StrEnum):
     """How much a reading is worth."""
 
     OK = "ok"
@@ -42,7 +42,7 @@ class Status(StrEnum):
     UNATTRIBUTED = "unattributed"
 
 
-COUNTED = frozenset({Status.OK, Status.SYNTAX_ERROR})
+COUNTED = frozenset({SampleStatus.OK, SampleStatus.SYNTAX_ERROR})
 """Readings that rates are made of; all others are excluded, and said to be."""
 
 
@@ -71,7 +71,7 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     category: str
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """What the parser's side says of one candidate."""
 
     syntax: bool
@@ -82,10 +82,10 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """Errors elsewhere, as in a template of the standard library."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class FindingReader(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one candidate, and how much that is worth."""
 
-    status: Status
+    status: SampleStatus
     detail: str = ""
     findings: Sequence[Finding] = ()
     errors: Sequence[Error] = ()
@@ -111,11 +111,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return self.n_in_context / total if total else None
 
 
-def reading_of(seen: Seen) -> Reading:
+def reader_for(seen: Observation) -> FindingReader:
     """Make a reading of what was seen; whether a compiler agrees is another matter."""
     count = seen.count
-    return Reading(
-        status=Status.SYNTAX_ERROR if seen.syntax else Status.OK,
+    return FindingReader(
+        status=SampleStatus.SYNTAX_ERROR if seen.syntax else SampleStatus.OK,
         findings=seen.findings,
         errors=seen.errors,
         outside_errors=seen.outside,
@@ -129,7 +129,7 @@ def reading_of(seen: Seen) -> Reading:
     )
 
 
-def checked(reading: Reading, *, compiled: bool | None) -> Reading:
+def check_finding(reading: FindingReader, *, compiled: bool | None) -> FindingReader:
     """Put a reading beside what the declared compiler says; None: it says nothing.
 
     What that compiler takes is no invention, whatever the parser thinks of it. What it refuses for
@@ -141,7 +141,7 @@ def checked(reading: Reading, *, compiled: bool | None) -> Reading:
     seen = bool(wrong or reading.errors)
     if compiled and (seen or reading.outside_errors):
         kept = [one for one in reading.findings if one.kind is Kind.OUT_OF_CALL_GRAPH]
-        return msgspec.structs.replace(reading, status=Status.PARSER_DISAGREES, findings=kept)
+        return msgspec.structs.replace(reading, status=SampleStatus.PARSER_DISAGREES, findings=kept)
     if not compiled and not seen:
-        return msgspec.structs.replace(reading, status=Status.UNATTRIBUTED)
+        return msgspec.structs.replace(reading, status=SampleStatus.UNATTRIBUTED)
     return reading

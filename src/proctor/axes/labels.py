@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.axes.finding import Kind, Reading, Status, checked
+from proctor.axes.finding import FindingReader, Kind, SampleStatus, check_finding
 from proctor.axes.parser import Parser
 from proctor.errors import InputError
-from proctor.lines import explain, parse_toml, read_whole
-from proctor.task import Task
+from proctor.records.task import Task
+from proctor.storage.jsonl import explain_error, parse_toml, read_whole
 
 LABELS = "labels.toml"
 Names = Sequence[tuple[str, str]]
@@ -28,7 +28,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     code: str
     compiles: bool
     findings: Sequence[tuple[Kind, str]]
-    status: Status = Status.OK
+    status: SampleStatus = SampleStatus.OK
     blind: str = ""
     """Why something that is wrong with it is not among the findings."""
 
@@ -44,7 +44,7 @@ class Miss(msgspec.Struct, frozen=True, kw_only=True):
 
     task: str
     name: str
-    status: Status
+    status: SampleStatus
     missed: Names
     extra: Names
 
@@ -75,7 +75,7 @@ def read_labels(folders: Sequence[Path]) -> list[Label]:
         try:
             found += msgspec.convert(parse_toml(place, read_whole(place)), Labels).completion
         except msgspec.ValidationError as error:
-            raise InputError(f"{place}: {explain(error)}") from None
+            raise InputError(f"{place}: {explain_error(error)}") from None
     if not found:
         raise InputError(f"{', '.join(map(str, folders))}: there is no {LABELS}")
     return found
@@ -107,7 +107,9 @@ def compare(
     )
 
 
-def _read(parser: Parser, find: Callable[[str], Task], group: Sequence[Label]) -> Sequence[Reading]:
+def _read(
+    parser: Parser, find: Callable[[str], Task], group: Sequence[Label]
+) -> Sequence[FindingReader]:
     try:
         task = find(group[0].task)
     except KeyError:
@@ -118,8 +120,8 @@ def _read(parser: Parser, find: Callable[[str], Task], group: Sequence[Label]) -
     return parser.read(task.context, task.canonical_solution, codes)
 
 
-def _compared(label: Label, reading: Reading, counts: dict[str, Counter[str]]) -> Miss | None:
-    crossed = checked(reading, compiled=label.compiles)
+def _compared(label: Label, reading: FindingReader, counts: dict[str, Counter[str]]) -> Miss | None:
+    crossed = check_finding(reading, compiled=label.compiles)
     wanted = Counter((str(kind), name) for kind, name in label.findings)
     got = Counter((str(one.kind), one.qualified) for one in crossed.findings)
     for name, part in (("labels", wanted), ("found", wanted & got), ("extra", got - wanted)):

@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from proctor.axes.finding import COUNTED, Reading, Status, checked
+from proctor.axes.finding import COUNTED, FindingReader, SampleStatus, check_finding
 from proctor.axes.parser import Parser
-from proctor.completion import Completion
-from proctor.context import MARK, Context
 from proctor.errors import InputError
-from proctor.extraction import NoCode
+from proctor.extraction.found import NoCode
 from proctor.grading.prepare import Options, build_program, extract_code
-from proctor.journal import read_journal
-from proctor.lines import explain, read_whole
-from proctor.receipt import Manifest
-from proctor.score import Estimate, Tally, estimate, mean
-from proctor.store import AXES, COMPLETIONS, RECEIPTS
-from proctor.task import Benchmark, Task, TestProgram
-from proctor.verdict import OUTCOMES, Bucket, Outcome
+from proctor.records.completion import Completion
+from proctor.records.receipt import Manifest
+from proctor.records.repository import MARK, Repository
+from proctor.records.task import Benchmark, Task, TestProgram
+from proctor.records.verdict import OUTCOMES, Bucket, Outcome
+from proctor.results.pass_at_k import Estimate, Tally, estimate, mean
+from proctor.storage.journal import read_journal
+from proctor.storage.jsonl import explain_error, read_whole
+from proctor.storage.run_directory import AXES, COMPLETIONS, RECEIPTS
 
 NOT_LINKED = "not_linked"
 UNIT = "main.cpp"
@@ -66,7 +66,7 @@ class SampleAxes(msgspec.Struct, frozen=True, kw_only=True):
     adherence: float | None
     invents: bool | None
     correct: bool | None
-    reading: Reading | None
+    reading: FindingReader | None
     """None: there is no code in the answer."""
 
 
@@ -111,12 +111,12 @@ class Candidate(NamedTuple):
 
     task: Task
     sample: int
-    context: Context | None
+    context: Repository | None
     """None: there is no code."""
     code: str
 
 
-def measure(
+def measure_axes(
     run_dir: Path,
     manifest: Manifest,
     benchmark: Benchmark,
@@ -178,11 +178,11 @@ def _candidate(task: Task, completion: Completion, options: Options) -> Candidat
     return Candidate(task, completion.sample, alone(task, source.removesuffix(code)), code)
 
 
-def alone(task: Task, front: str) -> Context:
+def alone(task: Task, front: str) -> Repository:
     """Return the context of a task that has none: what stands in front of its answer."""
     setup = task.tests.setup if isinstance(task.tests, TestProgram) else ""
     front = f"{setup.rstrip()}\n{front}" if setup.strip() else front
-    return Context(files={UNIT: front.replace(MARK, "") + MARK}, unit=UNIT)
+    return Repository(files={UNIT: front.replace(MARK, "") + MARK}, unit=UNIT)
 
 
 def _grouped(candidates: Iterator[Candidate]) -> list[list[Candidate]]:
@@ -194,7 +194,7 @@ def _grouped(candidates: Iterator[Candidate]) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def _read(parser: Parser, group: list[Candidate]) -> list[tuple[Candidate, Reading | None]]:
+def _read(parser: Parser, group: list[Candidate]) -> list[tuple[Candidate, FindingReader | None]]:
     first = group[0]
     if first.context is None:
         return [(one, None) for one in group]
@@ -205,11 +205,11 @@ def _read(parser: Parser, group: list[Candidate]) -> list[tuple[Candidate, Readi
     return list(zip(group, readings, strict=True))
 
 
-def _placed(judged: Judged, reading: Reading | None) -> SampleAxes:
+def _placed(judged: Judged, reading: FindingReader | None) -> SampleAxes:
     """Put one sample on all axes."""
     if reading is not None:
         unclear = judged.bucket is Bucket.COMPILE_TIMEOUT
-        reading = checked(reading, compiled=None if unclear else judged.compiled)
+        reading = check_finding(reading, compiled=None if unclear else judged.compiled)
     counted = reading is not None and reading.status in COUNTED
     return SampleAxes(
         task_id=judged.task_id,
@@ -261,7 +261,10 @@ def _excluded(one: SampleAxes) -> str | None:
 def _kinds(details: Sequence[SampleAxes]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for one in details:
-        if one.reading is not None and one.reading.status in (*COUNTED, Status.PARSER_DISAGREES):
+        if one.reading is not None and one.reading.status in (
+            *COUNTED,
+            SampleStatus.PARSER_DISAGREES,
+        ):
             counts.update({str(finding.kind) for finding in one.reading.findings})
     return dict(counts.most_common())
 
@@ -306,4 +309,4 @@ def read_axes(run_dir: Path) -> Axes | None:
     try:
         return msgspec.json.decode(read_whole(place), type=Axes)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place} holds no axes: {explain(error)}") from None
+        raise InputError(f"{place} holds no axes: {explain_error(error)}") from None

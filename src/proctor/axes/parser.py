@@ -14,20 +14,21 @@ from pathlib import Path
 
 import msgspec
 
-from proctor import splice
-from proctor.axes.finding import Reading, Seen, Status, reading_of
-from proctor.cache import Cache
-from proctor.context import Context
+from proctor.axes.finding import FindingReader, Observation, SampleStatus, reader_for
 from proctor.errors import InputError, SandboxError
 from proctor.languages import PARSER
-from proctor.lines import encode
-from proctor.program import Program
-from proctor.sandbox import GIB, MIB, Execution, Exited, Limits, Sandbox, TimedOut
-from proctor.toolchain import find
+from proctor.languages.toolchain import find_toolchain
+from proctor.records import translation_unit
+from proctor.records.encoding import encode
+from proctor.records.execution import GIB, MIB, Execution, Exited, Limits, TimedOut
+from proctor.records.program import Program
+from proctor.records.repository import Repository
+from proctor.sandbox import Sandbox
+from proctor.storage.cache import Cache
 
 NAME = "axes"
 INSIDE = Path(__file__).parent / "inside"
-MODULES = ("__init__", "names", "words", "roots", "worker")
+MODULES = ("__init__", "names", "tokens", "root_causes", "worker")
 MAIN = """\
 import json, os, sys
 order = json.load(sys.stdin)
@@ -77,20 +78,20 @@ class Parser:
         sandbox.offer(PARSER)
         self._system = system_flags()
         self._modules = {name: (INSIDE / f"{name}.py").read_text() for name in MODULES}
-        self._modules["source"] = Path(splice.__file__).read_text()
+        self._modules["source"] = Path(translation_unit.__file__).read_text()
         digest = hashlib.sha256("\0".join(self._modules.values()).encode())
-        digest.update(find("cpp").version.encode())
+        digest.update(find_toolchain("cpp").version.encode())
         self._version = digest.hexdigest()
         self.version = f"libclang {metadata.version('libclang')}, rules {self._version[:12]}"
         self._kept: dict[str, Names] = {}
 
     def read(
-        self, context: Context, reference: str | None, candidates: Sequence[str]
-    ) -> list[Reading]:
+        self, context: Repository, reference: str | None, candidates: Sequence[str]
+    ) -> list[FindingReader]:
         """Read all candidates of one task; none can be if its own reference cannot."""
         order = self._order(context)
         every = [*([] if reference is None else [reference]), *candidates]
-        found: list[Reading] = []
+        found: list[FindingReader] = []
         for start in range(0, len(every), BATCH):
             found += self._batch(order, every[start : start + BATCH])
         if reference is None:
@@ -98,7 +99,7 @@ class Parser:
         broken = _broken(found[0])
         return found[1:] if broken is None else [broken] * len(candidates)
 
-    def names(self, context: Context) -> Names:
+    def names(self, context: Repository) -> Names:
         """Return all names of a repository but those of the unit, which are seen while reading."""
         files = {path: text for path, text in context.files.items() if path != context.unit}
         if not files:
@@ -107,7 +108,7 @@ class Parser:
         files[ALL_HEADERS] = "".join(f'#include "{path}"\n' for path in files if _is_header(path))
         return self._index(files, units, self._flags(context), below=True)
 
-    def _order(self, context: Context) -> dict[str, object]:
+    def _order(self, context: Repository) -> dict[str, object]:
         flags = self._flags(context)
         return {
             "do": "read",
@@ -120,7 +121,7 @@ class Parser:
             "standard": self._standard(flags),
         }
 
-    def _flags(self, context: Context) -> list[str]:
+    def _flags(self, context: Repository) -> list[str]:
         """Return those of a unit's flags that decide what its names mean."""
         kept, words = [], list(context.flags_of(context.unit))
         for index, word in enumerate(words):
@@ -155,23 +156,23 @@ class Parser:
             self._kept[key] = found.names
         return self._kept[key]
 
-    def _batch(self, order: Mapping[str, object], candidates: Sequence[str]) -> list[Reading]:
+    def _batch(self, order: Mapping[str, object], candidates: Sequence[str]) -> list[FindingReader]:
         execution = self._run({**order, "candidates": list(candidates)}, LIMITS)
         found = _readings(execution)[: len(candidates)]
         if len(found) == len(candidates) and execution.ending == Exited(0):
             return found
         return [self._alone(order, candidate) for candidate in candidates]
 
-    def _alone(self, order: Mapping[str, object], candidate: str) -> Reading:
+    def _alone(self, order: Mapping[str, object], candidate: str) -> FindingReader:
         execution = self._run({**order, "candidates": [candidate]}, ALONE)
         found = _readings(execution)
         if len(found) == 1 and execution.ending == Exited(0):
             return found[0]
         if isinstance(execution.ending, TimedOut):
-            return Reading(status=Status.PARSER_TIMEOUT, detail=str(execution.ending))
+            return FindingReader(status=SampleStatus.PARSER_TIMEOUT, detail=str(execution.ending))
         said = execution.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         detail = "; ".join([str(execution.ending), *said])[:200]
-        return Reading(status=Status.PARSER_FAILED, detail=detail)
+        return FindingReader(status=SampleStatus.PARSER_FAILED, detail=detail)
 
     def _run(self, order: Mapping[str, object], limits: Limits) -> Execution:
         stdin = json.dumps({**order, "modules": self._modules}).encode()
@@ -183,16 +184,18 @@ class Parser:
             runs.close()
 
 
-def _broken(reference: Reading) -> Reading | None:
+def _broken(reference: FindingReader) -> FindingReader | None:
     """Say why a task is no measure: what its own reference comes to."""
-    if reference.status is not Status.OK:
+    if reference.status is not SampleStatus.OK:
         detail = reference.detail or "the parser refuses its reference"
-        return Reading(status=Status.CONTEXT_BROKEN, detail=f"{reference.status}: {detail}")
+        return FindingReader(
+            status=SampleStatus.CONTEXT_BROKEN, detail=f"{reference.status}: {detail}"
+        )
     if not (reference.findings or reference.errors or reference.outside_errors):
         return None
     what = [f"{one.kind} {one.qualified}" for one in reference.findings]
     detail = ", ".join(what) or "the parser finds errors in its reference"
-    return Reading(status=Status.CONTEXT_BROKEN, detail=detail)
+    return FindingReader(status=SampleStatus.CONTEXT_BROKEN, detail=detail)
 
 
 def system_flags() -> list[str]:
@@ -209,12 +212,12 @@ def _is_header(path: str) -> bool:
     return path.endswith((".h", ".hpp", ".hh", ".hxx"))
 
 
-def _readings(execution: Execution) -> list[Reading]:
+def _readings(execution: Execution) -> list[FindingReader]:
     """Take the lines that are what they should be, up to the first that is not."""
     found = []
     for line in execution.stdout.splitlines():
         try:
-            found.append(reading_of(msgspec.json.decode(line, type=Seen)))
+            found.append(reader_for(msgspec.json.decode(line, type=Observation)))
         except (msgspec.DecodeError, TypeError, RecursionError):
             break
     return found

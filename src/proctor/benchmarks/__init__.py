@@ -15,17 +15,18 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import contests, tasks_file, translations
-from proctor.benchmarks.choice import Choice
+from proctor.benchmarks import contests, multilingual, tasks_file
+from proctor.benchmarks.lazy_tasks import LazyTasks
+from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.rows import read_all, read_rows
-from proctor.benchmarks.shelf import Tasks
+from proctor.benchmarks.selection import Selection
 from proctor.benchmarks.source import Declaration, Source, no_alias, reader
-from proctor.benchmarks.table import TABLE
 from proctor.errors import InputError, boundary
-from proctor.lines import Line, brief, is_folder, sha256_of, spelt_out
-from proctor.plugins import Plugged, plugged_in
-from proctor.settings import home
-from proctor.task import Benchmark, Task
+from proctor.plugins import Plugins, load_plugins
+from proctor.records.encoding import spelt_out
+from proctor.records.task import Benchmark, Task
+from proctor.storage.home import home
+from proctor.storage.jsonl import Line, file_sha256, is_folder, shorten
 
 __all__ = [
     "TABLE",
@@ -52,11 +53,11 @@ def load(
     name: str,
     data: Path | None = None,
     folder: Path | None = None,
-    choice: Choice | None = None,
+    choice: Selection | None = None,
     change: Change = lambda task: task,
 ) -> Benchmark:
     """Return a benchmark by its name or by the path of a file, its tasks chosen and changed."""
-    chosen = choice or Choice()
+    chosen = choice or Selection()
     source = source_of(name)
     if not source.named:
         if data is not None:
@@ -71,7 +72,7 @@ def source_of(name: str) -> Source:
     """Return the source of a benchmark that is known by name, or of a file."""
     if name in TABLE:
         return TABLE[name]
-    plugged = others(name)
+    plugged = plugin_benchmarks(name)
     if name in plugged.found:
         return plugged.found[name]
     if name in plugged.broken:
@@ -79,18 +80,18 @@ def source_of(name: str) -> Source:
     path = Path(name)
     with boundary(InputError, f"cannot read {name}"):
         if not path.exists():
-            known = ", ".join((*TABLE, *others().found))
+            known = ", ".join((*TABLE, *plugin_benchmarks().found))
             raise InputError(f"{name}: no such benchmark or tasks file; known are {known}")
     return _unnamed(path)
 
 
-def others(only: str | None = None) -> Plugged[Source]:
+def plugin_benchmarks(only: str | None = None) -> Plugins[Source]:
     """Return the benchmarks of other packages, or one of them."""
-    return plugged_in(GROUP, Source, TABLE, only)
+    return load_plugins(GROUP, Source, TABLE, only)
 
 
 def find_all(
-    source: Source, data: Path | None, folder: Path | None, choice: Choice
+    source: Source, data: Path | None, folder: Path | None, choice: Selection
 ) -> Sequence[Path]:
     """Return all files of a benchmark that are asked for; one that --data names is all there is."""
     if data is not None and not is_folder(data):
@@ -129,7 +130,7 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
 
 def is_pinned(path: Path, source: Source) -> bool | None:
     """Say whether a file is the very one that the table names; None if it names none."""
-    return None if source.sha256 is None else sha256_of(path) == source.sha256
+    return None if source.sha256 is None else file_sha256(path) == source.sha256
 
 
 def cache_folder() -> Path | None:
@@ -157,10 +158,10 @@ def _unnamed(path: Path) -> Source:
     """Return a source for a file that is no benchmark's own: its rows look like those of one."""
     first = next(read_rows(path), None)
     fields = {} if first is None else first.decode(dict[str, Any], constants=True)
-    return like(fields, spelt_out(path.name).partition(".")[0], path.name)
+    return similar_names(fields, spelt_out(path.name).partition(".")[0], path.name)
 
 
-def like(fields: dict[str, Any], name: str, file: str) -> Source:
+def similar_names(fields: dict[str, Any], name: str, file: str) -> Source:
     """Return a source for rows that have the fields of some benchmark's, or of a tasks file."""
     shape = _shape(fields)
     known = TABLE.get(shape or "")
@@ -194,8 +195,8 @@ def _shape(fields: dict[str, Any]) -> str | None:
     match fields:
         case {"stop_tokens": _, "language": str(language)}:
             return f"multipl-e-{language.partition('_')[0]}"
-        case {"declaration": _, "task_id": str(task_id)} if translations.of_x(task_id):
-            return translations.of_x(task_id)
+        case {"declaration": _, "task_id": str(task_id)} if multilingual.of_x(task_id):
+            return multilingual.of_x(task_id)
         case {"tests": {"kind": _}}:
             return None
         case {"tests": {"functional": _}}:
@@ -205,24 +206,24 @@ def _shape(fields: dict[str, Any]) -> str | None:
     return next((shape for names, shape in SHAPES if names <= fields.keys()), None)
 
 
-def _load(source: Source, paths: Sequence[Path], choice: Choice, change: Change) -> Benchmark:
+def _load(source: Source, paths: Sequence[Path], choice: Selection, change: Change) -> Benchmark:
     """Read tasks, make sure that their ids tell them apart, and keep those asked for."""
     reading = reader(source)
 
     def read(line: Line) -> Task:
         return change(reading(line))
 
-    tasks = Tasks(read)
+    tasks = LazyTasks(read)
     seen: dict[str, str] = {}
     beyond: set[str] = set()
     languages: set[str] = set()
     for line in read_all(paths):
         task = read(line)
         if spelt_out(task.task_id) != task.task_id:
-            raise line.error(f"task_id {brief(task.task_id)} is no text that UTF-8 can hold")
+            raise line.error(f"task_id {shorten(task.task_id)} is no text that UTF-8 can hold")
         if task.task_id in seen:
             where = seen[task.task_id]
-            raise line.error(f"task_id {brief(task.task_id)} stands in {where} already")
+            raise line.error(f"task_id {shorten(task.task_id)} stands in {where} already")
         seen[task.task_id] = f"{line.unit} {line.number}"
         if choice.wants(task, line):
             tasks.add(line, task)

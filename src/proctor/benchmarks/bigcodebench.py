@@ -9,11 +9,11 @@ the task's own solution needs, its samples are unscored.
 
 import msgspec
 
-from proctor.extraction.syntax import parse
-from proctor.lines import Line, brief
-from proctor.sandbox import GIB, MIB, Limits
-from proctor.sandbox.inside.unit import declared_tests
-from proctor.task import Task, UnitTests
+from proctor.extraction.python.syntax import parse
+from proctor.records.execution import GIB, MIB, Limits
+from proctor.records.task import Task, UnitTests
+from proctor.sandbox.inside.roles.unit_tests import declared_tests
+from proctor.storage.jsonl import Line, shorten
 
 LIMITS = msgspec.structs.replace(
     Limits().with_seconds(240.0),
@@ -85,7 +85,7 @@ def _task(line: Line, row: Row, prompt: str) -> Task:
     if tests is None or not declared_tests(tests):
         raise line.error("field test is not Python that declares tests")
     if not row.entry_point.isidentifier():
-        raise line.error(f"field entry_point: {brief(row.entry_point)} names no function")
+        raise line.error(f"field entry_point: {shorten(row.entry_point)} names no function")
     preamble = f"{row.code_prompt.rstrip()}\n    pass\n"
     if parse(preamble) is None:
         raise line.error("field code_prompt is not Python that ends with a signature")

@@ -21,11 +21,11 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.source import Read
-from proctor.extraction.syntax import parse
-from proctor.lines import Line, brief
-from proctor.program import BASE_IMPORTS
-from proctor.sandbox import GIB, Limits
-from proctor.task import CallCases, Metadata, StdinCases, Task
+from proctor.extraction.assemble import BASE_IMPORTS
+from proctor.extraction.python.syntax import parse
+from proctor.records.execution import GIB, Limits
+from proctor.records.task import CallCases, Metadata, StdinCases, Task
+from proctor.storage.jsonl import Line, shorten
 
 PROBLEM = ("problem", "question", "prompt", "question_content")
 TESTS = ("tests", "input_output", "verification_info", "test_cases")
@@ -35,7 +35,7 @@ MAX_TESTS = 15
 LIMITS = msgspec.structs.replace(Limits().with_seconds(12.0), memory_bytes=10 * GIB)
 
 
-class Bad(ValueError):
+class BadRow(ValueError):
     """What is wrong with a row, by its field."""
 
 
@@ -51,14 +51,14 @@ def read(line: Line, name: str) -> Task:
         starter = _text(row, ("starter_code",))
         return Task(
             task_id=task_id(row, name, line.number - 1),
-            prompt=asked(_needed(row, PROBLEM), starter),
+            prompt=question_text(_needed(row, PROBLEM), starter),
             preamble=BASE_IMPORTS,
             tests=tests_of(row),
             canonical_solution=solution_of(row),
             metadata=Metadata(difficulty=_text(row, ("difficulty",)) or None),
             limits=LIMITS,
         )
-    except Bad as error:
+    except BadRow as error:
         raise line.error(str(error)) from None
 
 
@@ -73,7 +73,7 @@ def task_id(row: dict[str, Any], name: str, place: int) -> str:
     return found if isinstance(found, str) else f"{name}/{found}"
 
 
-def asked(problem: str, starter: str) -> str:
+def question_text(problem: str, starter: str) -> str:
     """Return a problem with the code that its answer has to begin with."""
     if not starter.strip() or starter.strip() in problem:
         return problem
@@ -94,7 +94,7 @@ def tests_of(row: dict[str, Any]) -> CallCases | StdinCases:
     """Return the tests of a row, whichever of the three forms they have."""
     field = next((field for field in TESTS if row.get(field) is not None), None)
     if field is None:
-        raise Bad(f"there is no field {', '.join(TESTS[:-1])} or {TESTS[-1]}")
+        raise BadRow(f"there is no field {', '.join(TESTS[:-1])} or {TESTS[-1]}")
     found = row[field]
     if isinstance(found, str):
         found = _parsed(field, found)
@@ -104,21 +104,21 @@ def tests_of(row: dict[str, Any]) -> CallCases | StdinCases:
         case {"inputs": [*inputs], "outputs": [*outputs]}:
             return _cases(field, inputs, outputs, found.get("fn_name"))
         case [*tests] if all(isinstance(test, dict) for test in tests):
-            return listed(field, tests)
-    raise Bad(f"field {field} has neither inputs and outputs nor a list of tests")
+            return listed_tests(field, tests)
+    raise BadRow(f"field {field} has neither inputs and outputs nor a list of tests")
 
 
-def listed(
+def listed_tests(
     field: str, tests: Sequence[dict[str, Any]], function: Any = None
 ) -> CallCases | StdinCases:
     """Return tests that are listed one by one, all of them calls of one function or none."""
     functions = {_function_of(field, test, function) for test in tests}
     if len(functions) > 1:
-        raise Bad(f"field {field} has tests of several functions")
+        raise BadRow(f"field {field} has tests of several functions")
     for index, test in enumerate(tests):
         for name in ("input", "output"):
             if name not in test:
-                raise Bad(f"field {field}[{index}].{name} is missing")
+                raise BadRow(f"field {field}[{index}].{name} is missing")
     inputs, outputs = [t["input"] for t in tests], [t["output"] for t in tests]
     return _cases(field, inputs, outputs, functions.pop() if functions else None)
 
@@ -131,7 +131,7 @@ def _function_of(field: str, test: dict[str, Any], usual: Any) -> Any:
     functional = test.get("testtype") == "functional" or test.get("type") == "function_call"
     name = test.get("fn_name") or named or (usual if functional else None)
     if functional and not name:
-        raise Bad(f"field {field} has tests of a function, but it is not named")
+        raise BadRow(f"field {field} has tests of a function, but it is not named")
     return json.dumps(name) if isinstance(name, list | dict) else name
 
 
@@ -139,7 +139,7 @@ def _cases(
     field: str, inputs: list[Any], outputs: list[Any], function: Any
 ) -> CallCases | StdinCases:
     if not inputs or len(inputs) != len(outputs):
-        raise Bad(f"field {field} has {len(inputs)} inputs and {len(outputs)} outputs")
+        raise BadRow(f"field {field} has {len(inputs)} inputs and {len(outputs)} outputs")
     if not function:
         return StdinCases(
             inputs=[_as_text(f"{field}.inputs[{i}]", one) for i, one in enumerate(inputs)],
@@ -147,7 +147,7 @@ def _cases(
             max_tests=MAX_TESTS,
         )
     if not (isinstance(function, str) and function.isidentifier()):
-        raise Bad(f"field {field}: {brief(function)} names no function")
+        raise BadRow(f"field {field}: {shorten(function)} names no function")
     pairs = zip(inputs, outputs, strict=True)
     calls = [_call(field, index, *pair) for index, pair in enumerate(pairs)]
     return CallCases(
@@ -176,7 +176,7 @@ def _as_text(where: str, value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return "\n".join(value)
     if not isinstance(value, str):
-        raise Bad(f"field {where} must be text, not {brief(value)}")
+        raise BadRow(f"field {where} must be text, not {shorten(value)}")
     return value
 
 
@@ -184,7 +184,7 @@ def _json(where: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise Bad(f"field {where} is not JSON, one value a line: {brief(text)}") from None
+        raise BadRow(f"field {where} is not JSON, one value a line: {shorten(text)}") from None
 
 
 def _parsed(field: str, text: str) -> Any:
@@ -196,13 +196,15 @@ def _parsed(field: str, text: str) -> Any:
     try:
         return ast.literal_eval(parse(text.strip()).body[0].value)  # type: ignore[union-attr]
     except (ValueError, AttributeError, IndexError, RecursionError, MemoryError, TypeError):
-        raise Bad(f"field {field} is neither JSON nor a Python literal: {brief(text)}") from None
+        raise BadRow(
+            f"field {field} is neither JSON nor a Python literal: {shorten(text)}"
+        ) from None
 
 
 def _needed(row: dict[str, Any], fields: Sequence[str]) -> str:
     text = _text(row, fields)
     if not text.strip():
-        raise Bad(f"there is no field {', '.join(fields[:-1])} or {fields[-1]}")
+        raise BadRow(f"there is no field {', '.join(fields[:-1])} or {fields[-1]}")
     return text
 
 
@@ -210,7 +212,7 @@ def _text(row: dict[str, Any], fields: Sequence[str]) -> str:
     field = next((field for field in fields if row.get(field) is not None), None)
     found = "" if field is None else row[field]
     if not isinstance(found, str):
-        raise Bad(f"field {field} must be text, not {brief(found)}")
+        raise BadRow(f"field {field} must be text, not {shorten(found)}")
     return found
 
 

@@ -3,7 +3,7 @@
 `base_input` is what the original benchmark asks, `plus_input` what EvalPlus adds. Answers are held
 against the reference's, with `atol` where floats are expected; what differs from EvalPlus:
 
-    types        inputs have the types that the task's own tests show, see `restore.py`; the
+    types        inputs have the types that the task's own tests show, see `restore_types.py`; the
                  reference must pass those tests
     sets         where EvalPlus ignores order and repetition, so do we
     truth        where the tests only ask whether an answer is true, so do we; EvalPlus takes
@@ -21,12 +21,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from proctor.benchmarks.restore import literal_calls, restored
+from proctor.benchmarks.restore_types import literal_calls, restore_types
 from proctor.benchmarks.tasks_file import is_expression
-from proctor.extraction.syntax import bound_names, parse
-from proctor.lines import Line, brief
-from proctor.sandbox import GIB, MIB, Limits
-from proctor.task import Assertions, CheckFunction, ReferenceCases, Task
+from proctor.extraction.python.syntax import bound_names, parse
+from proctor.records.execution import GIB, MIB, Limits
+from proctor.records.task import Assertions, CheckFunction, ReferenceCases, Task
+from proctor.storage.jsonl import Line, shorten
 
 SECONDS = 10.0
 PATIENCE = 4.0
@@ -57,13 +57,13 @@ def read(line: Line) -> Task:
     """Read one task."""
     row = line.decode(Row, constants=True)
     if not is_expression(row.entry_point):
-        raise line.error(f"field entry_point: {brief(row.entry_point)} names no function")
+        raise line.error(f"field entry_point: {shorten(row.entry_point)} names no function")
     if not row.base_input:
         raise line.error("field base_input is empty")
     plus: Sequence[list[Any]] = () if isinstance(row.plus_input, dict) else row.plus_input
     tree, name = _tests(line, row)
     try:
-        inputs = restored(literal_calls(tree, name), [*row.base_input, *plus])
+        inputs = restore_types(literal_calls(tree, name), [*row.base_input, *plus])
     except TypeError as error:  # a list in what should be a set
         raise line.error(f"an input is not of the type that the tests show: {error}") from None
     cases = ReferenceCases(

@@ -3,9 +3,9 @@
 import msgspec
 
 from proctor.benchmarks.tasks_file import is_expression
-from proctor.extraction.syntax import bound_names, parse
-from proctor.lines import Line, brief
-from proctor.task import CheckFunction, Task
+from proctor.extraction.python.syntax import bound_names, parse
+from proctor.records.task import CheckFunction, Task
+from proctor.storage.jsonl import Line, shorten
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -25,7 +25,7 @@ def read(line: Line) -> Task:
     if tests is None or "check" not in bound_names(tests):
         raise line.error("field test is not Python that defines check(candidate)")
     if not is_expression(row.entry_point):
-        raise line.error(f"field entry_point: {brief(row.entry_point)} names no function")
+        raise line.error(f"field entry_point: {shorten(row.entry_point)} names no function")
     return Task(
         task_id=row.task_id,
         prompt=row.prompt,

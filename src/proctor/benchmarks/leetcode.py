@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.contests import asked
+from proctor.benchmarks.contests import question_text
 from proctor.benchmarks.tasks_file import is_expression
-from proctor.extraction.syntax import bound_names, parse
-from proctor.lines import Line, brief
-from proctor.program import BASE_IMPORTS
-from proctor.sandbox import Limits
-from proctor.task import CheckFunction, Metadata, Task
+from proctor.extraction.assemble import BASE_IMPORTS
+from proctor.extraction.python.syntax import bound_names, parse
+from proctor.records.execution import Limits
+from proctor.records.task import CheckFunction, Metadata, Task
+from proctor.storage.jsonl import Line, shorten
 
 SECONDS = 60.0
 NO_CHECK = "is not Python that defines check(candidate)"
@@ -64,7 +64,7 @@ def read(line: Line) -> Task:
 def _published(line: Line) -> Task:
     row = line.decode(Row)
     if not is_expression(row.entry_point):
-        raise line.error(f"field entry_point: {brief(row.entry_point)} names no function")
+        raise line.error(f"field entry_point: {shorten(row.entry_point)} names no function")
     if parse(row.prompt) is None:
         raise line.error("field prompt is not Python")
     tree = parse(row.test)
@@ -74,11 +74,11 @@ def _published(line: Line) -> Task:
         day = row.estimated_date and date.fromisoformat(row.estimated_date).isoformat()
     except ValueError:
         raise line.error(
-            f"field estimated_date must be as 2024-08-31, not {brief(row.estimated_date)}"
+            f"field estimated_date must be as 2024-08-31, not {shorten(row.estimated_date)}"
         ) from None
     return Task(
         task_id=row.task_id,
-        prompt=row.query or asked(row.problem_description, row.starter_code),
+        prompt=row.query or question_text(row.problem_description, row.starter_code),
         preamble=row.prompt,
         entry_point=row.entry_point,
         tests=CheckFunction(code=row.test),

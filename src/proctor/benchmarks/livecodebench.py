@@ -15,11 +15,11 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.contests import Bad, asked, listed
-from proctor.lines import Line, brief
-from proctor.program import BASE_IMPORTS
-from proctor.sandbox import Limits
-from proctor.task import Metadata, Task
+from proctor.benchmarks.contests import BadRow, listed_tests, question_text
+from proctor.extraction.assemble import BASE_IMPORTS
+from proctor.records.execution import Limits
+from proctor.records.task import Metadata, Task
+from proctor.storage.jsonl import Line, shorten
 
 SECONDS = 6.0
 MAX_UNPACKED = 512 << 20
@@ -58,14 +58,14 @@ def read(line: Line) -> Task:
             *_decoded("public_test_cases", row.public_test_cases, Tests),
             *_decoded("private_test_cases", unpacked(row.private_test_cases), Tests),
         ]
-        cases = listed("test_cases", tests, about.get("func_name"))
+        cases = listed_tests("test_cases", tests, about.get("func_name"))
         day = _day(row.contest_date)
-    except Bad as error:
+    except BadRow as error:
         raise line.error(str(error)) from None
     tags = [row.platform] if row.platform else []
     return Task(
         task_id=row.question_id,
-        prompt=asked(row.question_content, row.starter_code),
+        prompt=question_text(row.question_content, row.starter_code),
         preamble=BASE_IMPORTS,
         tests=msgspec.structs.replace(cases, compare="lcb", max_tests=None),
         metadata=Metadata(difficulty=row.difficulty, tags=tags, date=day),
@@ -82,10 +82,10 @@ def unpacked(text: str) -> str:
         unpacker = zlib.decompressobj()
         content = unpacker.decompress(packed, MAX_UNPACKED)
     except (binascii.Error, ValueError, zlib.error) as error:
-        raise Bad(f"field private_test_cases is not base64 of zlib: {error}") from None
+        raise BadRow(f"field private_test_cases is not base64 of zlib: {error}") from None
     if not unpacker.eof:
         more = "unpacks to more than 512 MiB" if unpacker.unconsumed_tail else "is cut off"
-        raise Bad(f"field private_test_cases {more}")
+        raise BadRow(f"field private_test_cases {more}")
     return pickled_string(content)
 
 
@@ -99,13 +99,15 @@ def pickled_string(content: bytes) -> str:
         except StopIteration:
             break
         except (ValueError, OverflowError, MemoryError) as error:
-            raise Bad(f"field private_test_cases is not a pickle: {brief(str(error))}") from None
+            raise BadRow(
+                f"field private_test_cases is not a pickle: {shorten(str(error))}"
+            ) from None
         if opcode.name in STRINGS and found is None:
             found = str(argument)
         elif opcode.name not in AROUND:
-            raise Bad(f"field private_test_cases holds more than a text: {opcode.name}")
+            raise BadRow(f"field private_test_cases holds more than a text: {opcode.name}")
     if found is None:
-        raise Bad("field private_test_cases holds no text")
+        raise BadRow("field private_test_cases holds no text")
     return found
 
 
@@ -113,11 +115,11 @@ def _day(text: str) -> str:
     try:
         return date.fromisoformat(text[:10]).isoformat()
     except ValueError:
-        raise Bad(f"field contest_date must begin as 2024-08-31, not {brief(text)}") from None
+        raise BadRow(f"field contest_date must begin as 2024-08-31, not {shorten(text)}") from None
 
 
 def _decoded(field: str, text: str, kind: Any) -> Any:
     try:
         return msgspec.json.decode(text or "{}", type=kind)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise Bad(f"field {field} is not JSON of tests: {error}") from None
+        raise BadRow(f"field {field} is not JSON of tests: {error}") from None

@@ -12,10 +12,10 @@ import msgspec
 
 from proctor.benchmarks.source import Declaration
 from proctor.benchmarks.tasks_file import bad_targets
-from proctor.extraction.syntax import parse
-from proctor.lines import Line
-from proctor.sandbox import Limits
-from proctor.task import Assertions, Task
+from proctor.extraction.python.syntax import parse
+from proctor.records.execution import Limits
+from proctor.records.task import Assertions, Task
+from proctor.storage.jsonl import Line
 
 SECONDS = 10.0
 KNOWN = Declaration(

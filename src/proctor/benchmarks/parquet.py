@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import InputError
-from proctor.lines import Line
+from proctor.storage.jsonl import Line
 
 BATCH = 16
 """Rows that are held at once: some have megabytes of tests."""

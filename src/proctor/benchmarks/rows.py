@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from proctor.benchmarks.parquet import read_parquet
-from proctor.benchmarks.repositories import read_folders
-from proctor.elements import BOM
+from proctor.benchmarks.repository_tasks import read_folders
 from proctor.errors import InputError
-from proctor.lines import Line, read_lines, read_whole
+from proctor.storage.json_array import BOM
+from proctor.storage.jsonl import Line, read_lines, read_whole
 
 MAX_OBJECT = 1 << 30
 

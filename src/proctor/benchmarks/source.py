@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from proctor.errors import ProctorError
-from proctor.lines import Line
 from proctor.plugins import MAX_WHY
-from proctor.task import Task
+from proctor.records.task import Task
+from proctor.storage.jsonl import Line
 
 Read = Callable[[Line], Task]
 Alias = Callable[[str], list[str]]

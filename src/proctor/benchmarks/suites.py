@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from proctor.errors import InputError, boundary
-from proctor.lines import brief
+from proctor.storage.jsonl import shorten
 
 SUITES = {"standard": ("humaneval", "mbpp", "bigcodebench-hard")}
 
 
 def members(text: str) -> list[str]:
     """Return the benchmarks that a name, a path, a suite or a list of such means."""
-    with boundary(InputError, f"cannot read {brief(text)}"):
+    with boundary(InputError, f"cannot read {shorten(text)}"):
         if "," not in text or Path(text).exists():  # a file may have a comma in its name
             return list(SUITES.get(text, (text,)))
     parts = [part.strip() for part in text.split(",")]

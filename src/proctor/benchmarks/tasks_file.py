@@ -7,17 +7,15 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.repositories import ContextRow, as_context
+from proctor.benchmarks.repository_tasks import ContextRow, repository_of
 from proctor.errors import InputError
-from proctor.extraction.syntax import bound_names, parse
-from proctor.judge.checker import trouble_with
-from proctor.judge.compare import profile
-from proctor.judge.weave import FRAMES
-from proctor.languages import known, unknown
-from proctor.lines import Line, brief
-from proctor.sandbox import Limits
-from proctor.sandbox.inside.unit import declared_tests
-from proctor.task import (
+from proctor.extraction.python.syntax import bound_names, parse
+from proctor.judge.checker import find_checker_problem
+from proctor.judge.comparators import parse_profile
+from proctor.judge.instrument_tests import HARNESSES
+from proctor.languages import all_languages, unknown_language
+from proctor.records.execution import Limits
+from proctor.records.task import (
     Assertions,
     CallCases,
     CheckFunction,
@@ -30,7 +28,9 @@ from proctor.task import (
     UnitTests,
     WrongSolution,
 )
-from proctor.verdict import OUTCOMES, Outcome
+from proctor.records.verdict import OUTCOMES, Outcome
+from proctor.sandbox.inside.roles.unit_tests import declared_tests
+from proctor.storage.jsonl import Line, shorten
 
 MAX_TIMEOUT = 30.0
 
@@ -70,7 +70,7 @@ def as_task(row: Row) -> Task:
         raise Unusable(trouble)
     seconds = row.metadata.timeout_s
     try:
-        context = None if row.context is None else as_context(row.context)
+        context = None if row.context is None else repository_of(row.context)
     except ValueError as error:
         raise Unusable(str(error)) from None
     return Task(
@@ -97,8 +97,8 @@ def _trouble(row: Row) -> str | None:
         return f"metadata.timeout_s is {seconds:g}; it must be above 0 and at most {MAX_TIMEOUT:g}"
     if row.schema != 1:
         return f"schema is {row.schema}; this version knows 1"
-    if row.language not in known():
-        return f"language is {brief(row.language)}; {unknown(row.language)}"
+    if row.language not in all_languages():
+        return f"language is {shorten(row.language)}; {unknown_language(row.language)}"
     if row.context is not None and (
         row.language != "cpp" or not isinstance(row.tests, TestProgram)
     ):
@@ -106,7 +106,7 @@ def _trouble(row: Row) -> str | None:
     if row.language != "python":
         return _bad_wrong_solution(row.wrong_solutions) or _bad_foreign_tests(row)
     if row.entry_point is not None and not is_expression(row.entry_point):
-        return f"entry_point: {brief(row.entry_point)} names no function"
+        return f"entry_point: {shorten(row.entry_point)} names no function"
     if parse(row.preamble) is None:
         return "preamble is not Python"
     if parse(row.tests.setup) is None:
@@ -149,7 +149,7 @@ def _bad_foreign_tests(row: Row) -> str | None:
 
 
 def _bad_program(language: str, code: str) -> str | None:
-    frame = FRAMES.get(language)
+    frame = HARNESSES.get(language)
     if frame is None:
         return f"tests.kind is 'program'; in {language} there is stdin only"
     if frame.heads and re.search(frame.heads, code, re.MULTILINE) is None:
@@ -192,10 +192,10 @@ def _bad_compare(compare: Compare | None) -> str | None:
     if isinstance(compare, dict):
         if list(compare) != ["checker"]:
             return 'tests.compare must be the name of a profile or {"checker": code}'
-        trouble = trouble_with(compare["checker"])
+        trouble = find_checker_problem(compare["checker"])
         return None if trouble is None else f"tests.compare.checker {trouble}"
     try:
-        profile(compare, default="exact")
+        parse_profile(compare, default="exact")
     except InputError as error:
         return f"tests.{error}"
     return None
@@ -219,7 +219,7 @@ def _bad_unit_tests(code: str) -> str | None:
 
 def _bad_calls(cases: CallCases) -> str | None:
     if not is_expression(cases.fn_name):
-        return f"tests.fn_name: {brief(cases.fn_name)} names no function"
+        return f"tests.fn_name: {shorten(cases.fn_name)} names no function"
     place = cases.compare_argument
     for index, given in enumerate(cases.inputs):
         if place is not None and not 0 <= place < len(given):

@@ -71,8 +71,8 @@ def complain(message: str) -> None:
 
 
 def _say(line: str) -> None:
-    from proctor.report.text import safe  # noqa: PLC0415
+    from proctor.report.text import printable  # noqa: PLC0415
 
-    shown = safe(line[:MAX_MESSAGE]) + ("…" if len(line) > MAX_MESSAGE else "")
+    shown = printable(line[:MAX_MESSAGE]) + ("…" if len(line) > MAX_MESSAGE else "")
     with suppress(OSError):  # the exit status says it, too
         print(shown, file=sys.stderr)  # noqa: T201

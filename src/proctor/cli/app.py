@@ -9,32 +9,32 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from proctor.cli import INTERRUPTED, complain
-from proctor.cli.axes import axes
-from proctor.cli.bench import bench
-from proctor.cli.benchmarks import benchmarks
-from proctor.cli.compare import compare
-from proctor.cli.contract import contract
-from proctor.cli.convert import convert
-from proctor.cli.doctor import doctor
-from proctor.cli.evalplus import evalplus
-from proctor.cli.execute import execute
-from proctor.cli.failures import failures
-from proctor.cli.generate import generate_command
-from proctor.cli.history import history
-from proctor.cli.keys import keys
-from proctor.cli.mcp import mcp
-from proctor.cli.parity import parity
-from proctor.cli.perplexity import perplexity
-from proctor.cli.prompts import prompts
-from proctor.cli.qa import qa
-from proctor.cli.report import report
-from proctor.cli.run import run
-from proctor.cli.score import score
-from proctor.cli.selftest import selftest
-from proctor.cli.serve import serve
-from proctor.cli.verify import verify
-from proctor.cli.view import view
-from proctor.cli.watch import watch
+from proctor.cli.commands.axes import axes
+from proctor.cli.commands.bench import bench
+from proctor.cli.commands.benchmarks import benchmarks
+from proctor.cli.commands.compare import compare
+from proctor.cli.commands.contract import contract
+from proctor.cli.commands.convert import convert
+from proctor.cli.commands.doctor import doctor
+from proctor.cli.commands.evalplus import evalplus
+from proctor.cli.commands.exec import execute
+from proctor.cli.commands.failures import failures
+from proctor.cli.commands.generate import generate_command
+from proctor.cli.commands.history import history
+from proctor.cli.commands.keys import keys
+from proctor.cli.commands.mcp import mcp
+from proctor.cli.commands.parity import parity
+from proctor.cli.commands.perplexity import perplexity
+from proctor.cli.commands.prompts import prompts
+from proctor.cli.commands.qa import qa
+from proctor.cli.commands.report import report
+from proctor.cli.commands.run import run
+from proctor.cli.commands.score import score
+from proctor.cli.commands.selftest import selftest
+from proctor.cli.commands.serve import serve
+from proctor.cli.commands.verify import verify
+from proctor.cli.commands.view import view
+from proctor.cli.commands.watch import watch
 from proctor.errors import GIVES_OUT, HostError
 
 NO_THREAD = "can't start new thread"

@@ -10,21 +10,23 @@ from typing import Annotated
 import msgspec
 import typer
 
-from proctor.benchmarks import TABLE, Choice, is_pinned, load
-from proctor.benchmarks.choice import day
+from proctor.benchmarks import is_pinned, load
+from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks.selection import Selection, parse_day
 from proctor.benchmarks.suites import members
 from proctor.errors import InputError, boundary
 from proctor.grading.prepare import Options
-from proctor.judge.checker import trouble_with
-from proctor.judge.compare import KNOWN, profile
+from proctor.judge.checker import find_checker_problem
+from proctor.judge.comparators import KNOWN, parse_profile
 from proctor.judge.judgement import Rules
-from proctor.lines import MAX_LINE
-from proctor.report.text import safe
-from proctor.sandbox import Enforcement, Limits, Sandbox
-from proctor.sandbox.admission import admitted
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.execution import Enforcement, Limits
+from proctor.records.task import Benchmark, Task
+from proctor.report.text import printable
+from proctor.sandbox import Sandbox
+from proctor.sandbox.limits.memory_budget import admit_workers
+from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import MOST_WORKERS, Settings, default_workers
-from proctor.task import Benchmark, Task
+from proctor.storage.jsonl import MAX_LINE
 
 DEFAULT_PYTHON = sys.executable
 LEAST_MEMORY, MOST_MEMORY = 32 << 20, 1 << 50
@@ -158,12 +160,12 @@ def parse_bytes(text: str) -> int:
     return int(size)
 
 
-def choose(release: str | None, start: str | None, end: str | None) -> Choice:
+def choose(release: str | None, start: str | None, end: str | None) -> Selection:
     """Gather which tasks of a benchmark are asked for."""
-    first, last = day("--start-date", start), day("--end-date", end)
+    first, last = parse_day("--start-date", start), parse_day("--end-date", end)
     if first is not None and last is not None and first > last:
         raise InputError(f"--start-date {start}: is after --end-date {end}")
-    return Choice(release=release, start=first, end=last)
+    return Selection(release=release, start=first, end=last)
 
 
 def open_benchmark(
@@ -173,7 +175,7 @@ def open_benchmark(
     memory: str | None,
     settings: Settings,
     *,
-    choice: Choice | None = None,
+    choice: Selection | None = None,
     also: Callable[[Task], Task] = lambda task: task,
 ) -> tuple[Benchmark, Limits | None]:
     """Load a benchmark and put limits of the command line in place of the tasks' own."""
@@ -185,7 +187,7 @@ def open_benchmark(
 
     benchmark = load(name, data, folder, choice, change)
     if name in TABLE and is_pinned(Path(benchmark.source), TABLE[name]) is False:
-        source = safe(benchmark.source)
+        source = printable(benchmark.source)
         typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
     return benchmark, None if timeout is None and memory is None else new(Limits())
 
@@ -197,7 +199,7 @@ def open_benchmarks(
     memory: str | None,
     settings: Settings,
     *,
-    choice: Choice,
+    choice: Selection,
     first: int,
 ) -> list[tuple[Benchmark, Limits | None]]:
     """Load one benchmark or several, all of their tasks or the first ones."""
@@ -230,7 +232,7 @@ def workers_for(workers: int, settings: Settings, benchmark: Benchmark) -> int:
 
     Who asks for more gets more, and is told.
     """
-    fitting = max(1, admitted(max(1, benchmark.memory_bytes)))
+    fitting = max(1, admit_workers(max(1, benchmark.memory_bytes)))
     asked = workers or settings.workers
     if asked and asked > fitting:
         typer.echo(
@@ -259,7 +261,7 @@ def grading(
         checker, compare = read_checker(compare.removeprefix("checker:")), None
     elif compare is not None:
         try:
-            profile(compare, default="exact")
+            parse_profile(compare, default="exact")
         except InputError as error:
             raise InputError(f"--{error}") from None
     return Options(
@@ -280,7 +282,7 @@ def read_checker(file: str) -> str:
         code = content.decode()
     except UnicodeDecodeError as error:
         raise InputError(f"--compare checker:{file}: not UTF-8: {error}") from None
-    trouble = trouble_with(code)
+    trouble = find_checker_problem(code)
     if trouble is not None:
         raise InputError(f"--compare checker:{file}: {trouble}")
     return code

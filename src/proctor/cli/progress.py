@@ -10,9 +10,9 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from proctor.completion import Completion
-from proctor.receipt import Receipt
-from proctor.verdict import Outcome
+from proctor.records.completion import Completion
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Outcome
 
 SHORT = {
     Outcome.PASS: "pass",

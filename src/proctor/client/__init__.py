@@ -23,10 +23,10 @@ from proctor.client.asks import (
     steps,
     task_of,
 )
+from proctor.client.schema import Executed
 from proctor.client.stream import Sample, chunks
 from proctor.errors import ServiceError
-from proctor.receipt import Receipt
-from proctor.wire import Executed
+from proctor.records.receipt import Receipt
 
 T = TypeVar("T")
 URL = "http://127.0.0.1:8080"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from proctor.client.schema import ErrorBody, Executed, Graded
 from proctor.errors import InputError, ServiceError
-from proctor.receipt import Receipt
-from proctor.sandbox import Limits
-from proctor.task import Task
-from proctor.wire import Executed, Graded, Trouble
+from proctor.records.execution import Limits
+from proctor.records.receipt import Receipt
+from proctor.records.task import Task
 
 if TYPE_CHECKING:
     import httpx2
@@ -98,7 +98,7 @@ def pause_before(attempt: int, answer: "httpx2.Response | None" = None) -> float
 def trouble_of(answer: "httpx2.Response") -> ServiceError | InputError:
     """Return what a service says is wrong."""
     try:
-        said = msgspec.json.decode(answer.content, type=Trouble)
+        said = msgspec.json.decode(answer.content, type=ErrorBody)
         detail = f"{said.detail} ({said.code}, request {said.request_id})"
     except msgspec.DecodeError:
         detail = answer.text[:200]

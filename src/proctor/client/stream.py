@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proctor.client.asks import ATTEMPTS, LATER, AnyTask, asked, encode, pause_before, trouble_of
+from proctor.client.schema import BatchAnswer
 from proctor.errors import InputError, ServiceError
-from proctor.receipt import Receipt
-from proctor.wire import BatchAnswer
+from proctor.records.receipt import Receipt
 
 if TYPE_CHECKING:
     import httpx2

@@ -5,12 +5,12 @@ no answer makes extraction raise, and its cost is linear in the length of the an
 """
 
 from proctor.errors import InputError
-from proctor.extraction.braces import find as find_braces
+from proctor.extraction.c_family import find_code as find_braces
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import normalise
-from proctor.extraction.python import find as find_python
-from proctor.languages import known
-from proctor.task import Task
+from proctor.extraction.python import find_code as find_python
+from proctor.languages import all_languages
+from proctor.records.task import Task
 
 __all__ = ["MAX_CHARACTERS", "Extraction", "NoCode", "extract"]
 
@@ -20,7 +20,7 @@ MAX_CHARACTERS = 1 << 20
 
 def extract(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
     """Find the code in a model's answer; `truncated` if its length limit stopped the model."""
-    if task.language not in known():
+    if task.language not in all_languages():
         raise InputError(f"{task.task_id}: no rules to extract {task.language!r} code")
     if len(text) > MAX_CHARACTERS:
         return NoCode(reason=f"the answer is longer than {MAX_CHARACTERS} characters")

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from proctor.extraction.layout import STRING, TRIPLE_QUOTED
+from proctor.extraction.string_literals import STRING, TRIPLE_QUOTED
 
 _REASONING = re.compile(
     r"(^[ \t]*+)?(?:<(?=/?(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection)>)"
@@ -56,7 +56,7 @@ def normalise(text: str) -> str:
     return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def answer_of(text: str) -> tuple[str, bool]:
+def strip_reasoning(text: str) -> tuple[str, bool]:
     """Return the text without its reasoning and end marks, and whether the reasoning ended."""
     text = text.rpartition(_FINAL_CHANNEL)[2]
     kept: list[str] = []

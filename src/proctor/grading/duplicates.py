@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from proctor.completion import StopReason
-from proctor.receipt import Receipt
-from proctor.sandbox.drop import Dropped, check
-from proctor.verdict import Bucket, Outcome
+from proctor.cancellation import Cancelled, raise_if_cancelled
+from proctor.records.completion import StopReason
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Bucket, Outcome
 
 Key = tuple[str, str]
 """Digests of a task and of a program."""
@@ -69,8 +69,8 @@ class Duplicates:
             return receipt, True
         try:
             receipt = claim.receipt.result()
-        except Dropped:
-            check()  # it was the other caller that gave up
+        except Cancelled:
+            raise_if_cancelled()  # it was the other caller that gave up
             return self.once(key, judge)
         return (receipt, False) if receipt.outcome is not None else (judge(), True)
 

@@ -4,25 +4,25 @@ import socket
 
 import msgspec
 
-from proctor.completion import Completion
-from proctor.engine import Engine, Question, Walls, engine_of
-from proctor.extraction import Extraction
+from proctor.extraction.found import Extraction
 from proctor.grading.duplicates import Duplicates, Key, Recall, ReceiptHeader
+from proctor.grading.engine import Backend, Engine, JudgeRequest, engine_for
 from proctor.grading.prepare import Options, PreparedSample, prepare, without_answer
 from proctor.grading.receipts import build_receipt, extraction_fields
 from proctor.judge.judgement import Judgement
-from proctor.program import Program
-from proctor.receipt import Receipt
-from proctor.task import Task
-from proctor.verdict import Failed, Unscored
+from proctor.records.completion import Completion
+from proctor.records.program import Program
+from proctor.records.receipt import Receipt
+from proctor.records.task import Task
+from proctor.records.verdict import Failed, Unscored
 
 
 class Grader:
     """Grades samples; safe for use by several threads."""
 
-    def __init__(self, walls: Walls, options: Options, recall: Recall | None = None) -> None:
+    def __init__(self, walls: Backend, options: Options, recall: Recall | None = None) -> None:
         self.options = options
-        self.engine: Engine = engine_of(walls, options.workers)
+        self.engine: Engine = engine_for(walls, options.workers)
         self.duplicates = Duplicates(recall)
         self._enforcement = walls.enforcement()
 
@@ -42,10 +42,12 @@ class Grader:
             return self.engine.judge(self.request(sample, sample.program))
         return self._without_running(sample.task, sample.program)
 
-    def request(self, sample: PreparedSample, program: Program) -> Question:
+    def request(self, sample: PreparedSample, program: Program) -> JudgeRequest:
         """Return what the engine needs to judge a sample."""
         options = self.options
-        return Question(task=sample.task, program=program, rules=options.rules, doubt=options.doubt)
+        return JudgeRequest(
+            task=sample.task, program=program, rules=options.rules, doubt=options.doubt
+        )
 
     def receipt(self, sample: PreparedSample, judgement: Judgement) -> Receipt:
         """Put everything about a sample into its receipt."""

@@ -6,15 +6,15 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from proctor.completion import Completion
+from proctor.cancellation import Cancelled
 from proctor.grading.duplicates import Claim, Key
 from proctor.grading.grade import Grader, key_of, reuse_receipt
 from proctor.grading.prepare import PreparedSample, prepare
 from proctor.judge.judgement import Judgement
-from proctor.program import Program
-from proctor.receipt import Receipt
-from proctor.sandbox.drop import Dropped
-from proctor.task import Benchmark, Task
+from proctor.records.completion import Completion
+from proctor.records.program import Program
+from proctor.records.receipt import Receipt
+from proctor.records.task import Benchmark, Task
 
 
 def grade_all(
@@ -152,4 +152,4 @@ class RunningSamples:
         if run.claim is not None:
             key = key_of(run.sample)
             self._by_key.pop(key, None)
-            self._grader.duplicates.release(key, run.claim, Dropped())
+            self._grader.duplicates.release(key, run.claim, Cancelled())

@@ -4,13 +4,15 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from proctor.completion import Completion, StopReason
-from proctor.extraction import Extraction, NoCode, extract
+from proctor.extraction import extract
+from proctor.extraction.assemble import BASE_IMPORTS, assemble, verbatim
+from proctor.extraction.found import Extraction, NoCode
 from proctor.judge.judgement import Rules
-from proctor.program import BASE_IMPORTS, Program, assemble, verbatim
+from proctor.records.completion import Completion, StopReason
+from proctor.records.program import Program
+from proctor.records.task import Task
+from proctor.records.verdict import Bucket, Failed, Unscored
 from proctor.settings import default_workers
-from proctor.task import Task
-from proctor.verdict import Bucket, Failed, Unscored
 
 Extract = Literal["auto", "never"]
 Preamble = Literal["none", "base"]

@@ -3,14 +3,14 @@
 import platform
 from importlib import metadata
 
-from proctor.extraction import Extraction, NoCode
+from proctor.extraction.found import Extraction, NoCode
 from proctor.grading.prepare import PreparedSample
 from proctor.judge.judgement import Judgement
-from proctor.program import Program
-from proctor.receipt import Receipt
-from proctor.sandbox import KIB, Enforcement
-from proctor.task import ReferenceCases, Task
-from proctor.verdict import Bucket, Verdict, decide, outcome_of
+from proctor.records.execution import KIB, Enforcement
+from proctor.records.program import Program
+from proctor.records.receipt import Receipt
+from proctor.records.task import ReferenceCases, Task
+from proctor.records.verdict import Bucket, Verdict, decide, outcome_of
 
 MAX_OUTPUT = 8 * KIB
 MAX_LABELS, MAX_LABEL = 20, 80

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from proctor.sandbox.inside.examiner import show
+from proctor.sandbox.inside.roles.examiner import show
 
 MIN_LENGTH = 6
 """Expected values with a shorter repr are trivial: they are among the arguments by chance."""

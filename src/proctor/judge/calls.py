@@ -8,35 +8,36 @@ from typing import Any
 
 import msgspec
 
-from proctor.extraction.syntax import bound_names, parse_answer
+from proctor.extraction.python.syntax import bound_names, parse_answer
 from proctor.judge.checker import WRONG, Accept
-from proctor.judge.examination import UnfitError
-from proctor.judge.reduce import Case
-from proctor.judge.stdin import OUT_OF_TIME
-from proctor.judge.supervisor import (
+from proctor.judge.conversation import (
     GOODBYE,
     Candidate,
+    CandidateEnded,
     Findings,
-    Gone,
-    Source,
+    FrameSource,
     Transcript,
-    answer,
-    counted,
-    forged,
+    apply_output_limit,
+    await_load,
+    ended_by_exception,
+    expect_reply,
     load_request,
-    loaded,
-    raised,
-    read,
+    protocol_violation,
+    read_message,
 )
-from proctor.program import Program
-from proctor.sandbox import Execution, Sandbox
-from proctor.sandbox.exchange import Exchanged
-from proctor.sandbox.inside import frames
-from proctor.sandbox.inside.examiner import show
-from proctor.sandbox.inside.frames import Frame, Malformed, TooLarge, dump
-from proctor.sandbox.inside.values import CannotCross, pack, unpack
-from proctor.task import Task
-from proctor.verdict import Bucket, TestResult
+from proctor.judge.literal_asserts import Case
+from proctor.judge.live_tests import UnfitError
+from proctor.judge.stdin import OUT_OF_TIME
+from proctor.records.execution import Execution
+from proctor.records.program import Program
+from proctor.records.task import Task
+from proctor.records.verdict import Bucket, TestResult
+from proctor.sandbox import Sandbox
+from proctor.sandbox.inside.protocol import frames
+from proctor.sandbox.inside.protocol.frames import Frame, Malformed, TooLarge, dump
+from proctor.sandbox.inside.protocol.values import CannotCross, pack, unpack
+from proctor.sandbox.inside.roles.examiner import show
+from proctor.sandbox.supervisor.exchange import ExchangeResult
 
 MAX_HASHED = 5_000
 """Keys and elements beyond those expected, strings excepted, that the supervisor hashes."""
@@ -56,7 +57,7 @@ class NeedsExaminerError(Exception):
     """Only the candidate knows what the test asks about its object."""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class EncodedCall(msgspec.Struct, frozen=True, kw_only=True):
     """A case as it crosses the border, and the very bytes of the right answer."""
 
     case: Case
@@ -64,14 +65,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     right: bytes | None
 
 
-def called(fn_name: str, program: Program) -> str:
+def call_target(fn_name: str, program: Program) -> str:
     """Say how to call a function by its name: as it is, or as the method of a class `Solution`."""
     tree = parse_answer(program.source) if "Solution" in program.source else None
     names = bound_names(tree) if tree is not None else set()
     return f"Solution().{fn_name}" if "Solution" in names and fn_name not in names else fn_name
 
 
-def question(case: Case, argument: int | None = None, *, only_equal: bool = True) -> Question:
+def encode_call(case: Case, argument: int | None = None, *, only_equal: bool = True) -> EncodedCall:
     """Encode a case once; it is asked of every sample.
 
     Where not only what is equal is right, or even that is not, the answer has to be looked at.
@@ -88,7 +89,9 @@ def question(case: Case, argument: int | None = None, *, only_equal: bool = True
     if case.relation == "equals" and only_equal:
         right = _right(case.expected)
     number = case.index + 1
-    return Question(case=case, request=frames.pack(frames.CALL, number, dump(message)), right=right)
+    return EncodedCall(
+        case=case, request=frames.pack(frames.CALL, number, dump(message)), right=right
+    )
 
 
 def _right(expected: Any) -> bytes | None:
@@ -99,7 +102,7 @@ def _right(expected: Any) -> bytes | None:
     return None if b"NaN" in right else right  # which is not equal to itself
 
 
-def holds(case: Case, got: Any) -> bool:
+def relation_holds(case: Case, got: Any) -> bool:
     """Say whether a plain value is what the test asserts, with the meaning Python gives it."""
     try:
         match case.relation:
@@ -119,7 +122,9 @@ def holds(case: Case, got: Any) -> bool:
         return False  # comparing a signalling NaN raises, and a test that raises has not passed
 
 
-def calls(number: int, target: str, inputs: Sequence[Sequence[Any]], most: int | None) -> bytes:
+def encode_batch(
+    number: int, target: str, inputs: Sequence[Sequence[Any]], most: int | None
+) -> bytes:
     """Return calls of one function in one message; answers longer than `most` come as digests."""
     packed = pack([list(given) for given in inputs])
     message = {"f": target, "plain": _is_plain(packed), "most": most, "a": packed}
@@ -133,10 +138,10 @@ def _is_plain(packed: Any) -> bool:
     return not isinstance(packed, dict)
 
 
-class Asked:
+class CallBatch:
     """Questions that are sent at once, and what they come to if all answers are right."""
 
-    def __init__(self, questions: Sequence[Question]) -> None:
+    def __init__(self, questions: Sequence[EncodedCall]) -> None:
         self.questions = questions
         self._message = _message(questions)
         self._right = _all_right(questions)
@@ -146,14 +151,16 @@ class Asked:
         """Return all that is ever said to a program."""
         return load_request(program.source, denied=denied) + self._message + GOODBYE
 
-    def judge(self, exchanged: Exchanged, *, early_stop: bool) -> tuple[list[TestResult], bool]:
+    def judge(
+        self, exchanged: ExchangeResult, *, early_stop: bool
+    ) -> tuple[list[TestResult], bool]:
         """Judge what a program said to it; also say whether objects came back."""
         if exchanged.answers == self._right:
             return self._passed, False
         return judge_all(Transcript(exchanged), self.questions, early_stop=early_stop)
 
 
-def _message(questions: Sequence[Question]) -> bytes:
+def _message(questions: Sequence[EncodedCall]) -> bytes:
     """Have all calls in one message if they are calls of one function, by position."""
     cases = [question.case for question in questions]
     one_by_one = b"".join(question.request for question in questions)
@@ -161,12 +168,12 @@ def _message(questions: Sequence[Question]) -> bytes:
     if not plain or len({case.target for case in cases}) != 1:
         return one_by_one
     try:
-        return calls(1, cases[0].target, [case.args for case in cases], None)
+        return encode_batch(1, cases[0].target, [case.args for case in cases], None)
     except TooLarge:
         return one_by_one
 
 
-def _all_right(questions: Sequence[Question]) -> bytes | None:
+def _all_right(questions: Sequence[EncodedCall]) -> bytes | None:
     """Return what a program says whose every answer is the very bytes of the right one."""
     said = [frames.pack(frames.LOADED, 0, dump({"stage": "done"}))]
     for question in questions:
@@ -177,42 +184,42 @@ def _all_right(questions: Sequence[Question]) -> bytes | None:
 
 
 def judge_all(
-    source: Source,
-    questions: Sequence[Question],
+    source: FrameSource,
+    questions: Sequence[EncodedCall],
     *,
-    ask: Callable[[Question], None] = lambda _: None,
+    ask: Callable[[EncodedCall], None] = lambda _: None,
     early_stop: bool,
 ) -> tuple[list[TestResult], bool]:
     """Judge all answers in order; also say whether an object came back that is not plain.
 
     `ask` sends a question that was not sent ahead.
     """
-    loaded(source)
+    await_load(source)
     results: list[TestResult] = []
     objects = False
     try:
         for question in questions:
             ask(question)
-            result, opaque = settle(source, question)
+            result, opaque = judge_answer(source, question)
             results.append(result)
             objects = objects or opaque
             if early_stop and not result.passed:
                 break
-    except Gone as end:
+    except CandidateEnded as end:
         results += [end.result(question.case.index) for question in questions[len(results) :]]
     return results, objects
 
 
-def settle(
-    source: Source, question: Question, accept: Accept | None = None
+def judge_answer(
+    source: FrameSource, question: EncodedCall, accept: Accept | None = None
 ) -> tuple[TestResult, bool]:
     """Wait for one answer and judge it."""
     index = question.case.index
-    frame = answer(source, index + 1, frames.VALUE, frames.RAISED)
+    frame = expect_reply(source, index + 1, frames.VALUE, frames.RAISED)
     if frame.payload == question.right:  # hostile bytes that are right need not be read at all
         return TestResult(index=index, passed=True), False
     if frame.kind == frames.RAISED:
-        end = raised(read(frame))
+        end = ended_by_exception(read_message(frame))
         if end.bucket is Bucket.TAMPERING:
             raise end
         return end.result(index), False
@@ -221,9 +228,9 @@ def settle(
     if opaque and case.relation not in ("equals", "is"):
         raise NeedsExaminerError
     if accept is not None:
-        complaint = accept(given(case), case.expected, got)
+        complaint = accept(shown_arguments(case), case.expected, got)
     else:
-        complaint = None if holds(case, got) else WRONG
+        complaint = None if relation_holds(case, got) else WRONG
     if complaint is None:
         return TestResult(index=index, passed=True), opaque
     result = TestResult(
@@ -237,7 +244,7 @@ def settle(
     return result, opaque
 
 
-def given(case: Case) -> list[Any]:
+def shown_arguments(case: Case) -> list[Any]:
     """Return what a call was given, as a checker sees it: named arguments are a dict at the end."""
     return [*case.args, *([case.kwargs] if case.kwargs else [])]
 
@@ -255,16 +262,16 @@ def read_value(frame: Frame, hashed: int) -> tuple[Any, bool]:
             return Opaque("exception class" if tag == "x" else "array")
         raise Malformed(f"tag {tag!r} may not stand here")
 
-    message = read(frame)
+    message = read_message(frame)
     try:
         return unpack(message["v"], other, hashed=hashed), opaque
     except (Malformed, KeyError) as error:
-        raise forged(str(error)) from None
+        raise protocol_violation(str(error)) from None
     except TooLarge:
         return Opaque("very large"), True
 
 
-class Calls:
+class CallSequence:
     """Questions asked one after the other; the time limit covers one of them.
 
     A candidate that does not survive a case is started afresh for the next one.
@@ -279,7 +286,7 @@ class Calls:
         self._executions: list[Execution] = []
 
     def run(
-        self, questions: Sequence[Question], *, early_stop: bool, task_seconds: float
+        self, questions: Sequence[EncodedCall], *, early_stop: bool, task_seconds: float
     ) -> Findings:
         """Ask all questions, or up to the first wrong answer if early stop is asked for."""
         tests: list[TestResult] = []
@@ -293,11 +300,11 @@ class Calls:
         finally:
             self._put_down(polite=True)
         if self._executions:
-            tests = counted(tests, self._executions[-1])
+            tests = apply_output_limit(tests, self._executions[-1])
         clock = self._sandbox.enforcement().clock
         return Findings(tests=tests, executions=self._executions, clock=clock)
 
-    def _ask(self, question: Question, task_seconds: float) -> TestResult:
+    def _ask(self, question: EncodedCall, task_seconds: float) -> TestResult:
         if sum(execution.usage.wall_seconds for execution in self._executions) >= task_seconds:
             return OUT_OF_TIME.result(question.case.index)
         candidate = self._candidate or self._start()
@@ -306,8 +313,8 @@ class Calls:
         before = clock.passed
         try:
             candidate.guest.send(question.request)
-            result = settle(candidate, question, self._accept)[0]
-        except Gone as end:
+            result = judge_answer(candidate, question, self._accept)[0]
+        except CandidateEnded as end:
             self._put_down(polite=False)
             result = end.result(question.case.index)
         return msgspec.structs.replace(result, seconds=round(clock.passed - before, 6))
@@ -317,8 +324,8 @@ class Calls:
         try:
             denied = self._task.metadata.denylist
             self._candidate.guest.send(load_request(self._program.source, denied=denied))
-            loaded(self._candidate)
-        except Gone as end:
+            await_load(self._candidate)
+        except CandidateEnded as end:
             raise _LoadError(end) from None
         return self._candidate
 
@@ -330,6 +337,6 @@ class Calls:
 
 
 class _LoadError(Exception):
-    def __init__(self, end: Gone) -> None:
+    def __init__(self, end: CandidateEnded) -> None:
         super().__init__(end.detail)
         self.end = end

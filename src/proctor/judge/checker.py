@@ -9,16 +9,17 @@ that raises has not accepted.
 from collections.abc import Callable
 from typing import Any
 
-from proctor.extraction.syntax import bound_names
-from proctor.extraction.syntax import parse as parse_python
-from proctor.judge.compare import Profile
-from proctor.judge.examination import UnfitError, examiner_limits
-from proctor.judge.supervisor import HarnessError, gone
-from proctor.sandbox import Limits, Sandbox
-from proctor.sandbox.inside import frames
-from proctor.sandbox.inside.frames import Reader, TooLarge, parse
-from proctor.sandbox.inside.values import CannotCross, pack
-from proctor.task import Task
+from proctor.extraction.python.syntax import bound_names
+from proctor.extraction.python.syntax import parse as parse_python
+from proctor.judge.comparators import Profile
+from proctor.judge.conversation import HarnessError, ended_by
+from proctor.judge.live_tests import UnfitError, examiner_limits
+from proctor.records.execution import Limits
+from proctor.records.task import Task
+from proctor.sandbox import Sandbox
+from proctor.sandbox.inside.protocol import frames
+from proctor.sandbox.inside.protocol.frames import Reader, TooLarge, parse
+from proctor.sandbox.inside.protocol.values import CannotCross, pack
 
 Accept = Callable[[Any, Any, Any], str | None]
 """Takes what was given, expected and got; returns None, or why the answer is not taken."""
@@ -36,7 +37,7 @@ def by_value(profile: Profile) -> Accept:
     return lambda _, expected, got: None if profile.value(expected, got) else WRONG
 
 
-def trouble_with(code: str) -> str | None:
+def find_checker_problem(code: str) -> str | None:
     """Say what is wrong with a checker's code, None if nothing is to be seen."""
     tree = parse_python(code)
     if tree is None or "check" not in bound_names(tree):
@@ -64,7 +65,7 @@ class Checker:
         exchanged = self._sandbox.exchange(order, self._limits, "checker")
         frame = next(Reader().feed(exchanged.answers), None)
         if frame is None:
-            return f"the checker gave no answer: {gone(exchanged.execution.ending).detail}"
+            return f"the checker gave no answer: {ended_by(exchanged.execution.ending).detail}"
         said = parse(frame.payload)
         if frame.kind == frames.UNFIT:
             raise UnfitError(said["detail"])

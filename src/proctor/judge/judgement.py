@@ -2,9 +2,9 @@
 
 import msgspec
 
-from proctor.judge.supervisor import Findings
-from proctor.sandbox import Limits
-from proctor.verdict import Verdict
+from proctor.judge.conversation import Findings
+from proctor.records.execution import Limits
+from proctor.records.verdict import Verdict
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,15 +6,16 @@ expected output stays with the supervisor.
 
 import msgspec
 
-from proctor.build import bucket_of
 from proctor.judge.checker import Accept
-from proctor.judge.supervisor import Findings, Gone, gone
-from proctor.languages import Language, named
-from proctor.program import Program
-from proctor.sandbox import KIB, Execution, Exited, Limits, Sandbox, Signalled
-from proctor.sandbox.inside.examiner import MAX_TEXT
-from proctor.task import StdinCases
-from proctor.verdict import OUTCOMES, Bucket, Outcome, TestResult
+from proctor.judge.conversation import CandidateEnded, Findings, ended_by
+from proctor.languages import Language, get_language
+from proctor.languages.compiler import bucket_of
+from proctor.records.execution import KIB, Execution, Exited, Limits, Signalled
+from proctor.records.program import Program
+from proctor.records.task import StdinCases
+from proctor.records.verdict import OUTCOMES, Bucket, Outcome, TestResult
+from proctor.sandbox import Sandbox
+from proctor.sandbox.inside.roles.examiner import MAX_TEXT
 
 
 def run_cases(
@@ -40,7 +41,7 @@ def run_cases(
                 tests.append(OUT_OF_TIME.result(index))
             else:
                 executions.append(runs.run(given.encode(), output_limit(limits, expected)))
-                end = failure(executions[-1], program.language)
+                end = program_failure(executions[-1], program.language)
                 case = judge_case(index, given, expected, executions[-1], accept, end=end)
                 tests.append(case)
             if early_stop and not tests[-1].passed:
@@ -52,7 +53,7 @@ def run_cases(
 
 NOT_COMPILED = {b for b, outcome in OUTCOMES.items() if outcome is Outcome.SYNTAX_ERROR}
 """What a program failed by will be the same for all cases."""
-OUT_OF_TIME = Gone(Bucket.WALL_TIME, "the time limit of the whole task was reached")
+OUT_OF_TIME = CandidateEnded(Bucket.WALL_TIME, "the time limit of the whole task was reached")
 
 
 def output_limit(limits: Limits, expected: str) -> int:
@@ -67,7 +68,7 @@ def judge_case(
     execution: Execution,
     accept: Accept,
     *,
-    end: Gone | None,
+    end: CandidateEnded | None,
 ) -> TestResult:
     """Judge one execution of a program; `end` is what its ending means, if it failed by that."""
     seconds = round(execution.usage.wall_seconds, 6)
@@ -88,39 +89,39 @@ def judge_case(
     )
 
 
-def failure(execution: Execution, language: str) -> Gone | None:
+def program_failure(execution: Execution, language: str) -> CandidateEnded | None:
     """Say what an ending other than a clean exit means for a program."""
     if language != "python":
-        return _foreign_failure(execution, named(language))
+        return _foreign_failure(execution, get_language(language))
     last = _last_line(execution.stderr)
     match execution.ending:
         case Exited() if not execution.compiled:
-            return Gone(Bucket.SYNTAX, last)
+            return CandidateEnded(Bucket.SYNTAX, last)
         case Exited(0):
             return None
         case Exited(code):
             if last == "MemoryError" or last.startswith("MemoryError:"):
-                return Gone(Bucket.MEMORY, last)
-            return Gone(Bucket.TEST_EXCEPTION, last or f"exit status {code}")
+                return CandidateEnded(Bucket.MEMORY, last)
+            return CandidateEnded(Bucket.TEST_EXCEPTION, last or f"exit status {code}")
         case other:
-            return gone(other)
+            return ended_by(other)
 
 
-def _foreign_failure(execution: Execution, language: Language) -> Gone | None:
+def _foreign_failure(execution: Execution, language: Language) -> CandidateEnded | None:
     said = execution.stderr.decode("utf-8", "replace")
     if not execution.compiled:
-        return Gone(bucket_of(execution), _first_error(said))
+        return CandidateEnded(bucket_of(execution), _first_error(said))
     match execution.ending:
         case Exited(0):
             return None
         case Exited() | Signalled() if any(text in said for text in language.out_of_memory):
-            return Gone(Bucket.MEMORY, "the memory limit was reached")
+            return CandidateEnded(Bucket.MEMORY, "the memory limit was reached")
         case Exited(code):
-            return Gone(
+            return CandidateEnded(
                 Bucket.TEST_EXCEPTION, _last_line(execution.stderr) or f"exit status {code}"
             )
         case other:
-            return gone(other)
+            return ended_by(other)
 
 
 def _first_error(said: str) -> str:

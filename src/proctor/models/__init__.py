@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from proctor.completion import Completion, Sampling
-from proctor.models.recorded import Recorded
+from proctor.models.recorded import RecordedSamples
 from proctor.models.reference import Reference
 from proctor.models.wrong import Wrong
-from proctor.task import Benchmark
+from proctor.records.completion import Completion, Sampling
+from proctor.records.task import Benchmark
 
 
-class Given(Protocol):
+class RecordedModel(Protocol):
     """Completions that are there already, the same every time."""
 
     @property
@@ -27,7 +27,7 @@ class Given(Protocol):
         ...
 
 
-def given(name: str) -> Given | None:
+def recorded_model(name: str) -> RecordedModel | None:
     """Return the completions that PROVIDER:NAME means, None if they have to be asked for."""
     provider, _, rest = name.partition(":")
     if provider == "reference" and not rest:
@@ -35,5 +35,5 @@ def given(name: str) -> Given | None:
     if provider == "wrong" and not rest:
         return Wrong()
     if provider == "recorded" and rest:
-        return Recorded(Path(rest))
+        return RecordedSamples(Path(rest))
     return None

@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from proctor.completion import Completion, Request, Sampling, StopReason, answered
 from proctor.errors import InputError, PassingNoAnswer
-from proctor.models.asking import ask_all
-from proctor.models.endpoint import Endpoint, Serving
-from proctor.models.wording import count
+from proctor.models.concurrent import ask_all
+from proctor.models.http import Endpoint, ServedModel
+from proctor.models.openai_protocol import count
+from proctor.records.completion import Completion, Request, Sampling, StopReason, completion_for
 
 ANTHROPIC = "https://api.anthropic.com"
 KEY = "ANTHROPIC_API_KEY"
@@ -22,7 +22,7 @@ class Anthropic:
     chat = True
 
     def __init__(
-        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: Serving
+        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: ServedModel
     ) -> None:
         self.name = f"anthropic:{model}"
         if chat is False:
@@ -61,7 +61,7 @@ class Anthropic:
     def _read(self, request: Request, said: dict[str, Any], seconds: float) -> Completion:
         try:
             usage = said.get("usage") or {}
-            return answered(
+            return completion_for(
                 request,
                 "".join(part["text"] for part in said["content"] if part["type"] == "text"),
                 model=self.name,

@@ -18,8 +18,14 @@ from typing import Annotated, Any
 
 import msgspec
 
-from proctor.completion import Completion, Request, Sampling, answered, unanswered
 from proctor.errors import InputError, ModelError
+from proctor.records.completion import (
+    Completion,
+    Request,
+    Sampling,
+    completion_for,
+    failed_completion,
+)
 
 MAX_LINE = 16 << 20
 
@@ -100,7 +106,7 @@ class _Conversation:
         asked = (request for waiting in self._open.values() for request in waiting)
         why = f"{self._name} ended with status {status} and without an answer to this prompt"
         for request in chain(asked, () if stop.is_set() else requests):
-            yield unanswered(request, self._name, why)
+            yield failed_completion(request, self._name, why)
 
     def _feed(self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event) -> None:
         """Hand over all prompts as fast as they are read: some programs want all of them first."""
@@ -129,7 +135,7 @@ class _Conversation:
                     f"{self._name} answers {said.task_id!r}, which it was not asked or has answered"
                 )
             request = waiting.popleft()
-        return answered(request, said.text, model=self._name, **_facts(said))
+        return completion_for(request, said.text, model=self._name, **_facts(said))
 
     def end(self) -> None:
         """See that the process is gone."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import Empty, Full, Queue
 
-from proctor.completion import Completion, Request, Sampling
-from proctor.models import Given, given
-from proctor.models.providers import Asked, Provider, open_provider
-from proctor.prompt import Shown, Strategy, render
-from proctor.task import Benchmark
+from proctor.models import RecordedModel, recorded_model
+from proctor.models.prompting import Strategy, TestsShown, render_prompt
+from proctor.models.providers import Provider, ProviderRequest, open_provider
+from proctor.records.completion import Completion, Request, Sampling
+from proctor.records.task import Benchmark
 
 Wanted = Callable[[tuple[str, int]], bool]
 MOMENT_SECONDS = 0.1
@@ -18,21 +18,21 @@ AHEAD = 64
 """Completions that wait to be graded before no more are taken."""
 
 
-class Generated:
+class GenerativeModel:
     """What a provider says to all tasks of a benchmark."""
 
-    def __init__(self, provider: Provider, strategy: Strategy, shown: Shown) -> None:
+    def __init__(self, provider: Provider, strategy: Strategy, shown: TestsShown) -> None:
         self.name = provider.name
         self.strategy: Strategy = strategy
         self._provider = provider
-        self._shown: Shown = shown
+        self._shown: TestsShown = shown
 
     def requests(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Request]:
         """Yield all requests: every task once, then every task again."""
         for sample in range(sampling.n_samples):
             for index, task in enumerate(benchmark.tasks):
                 chat = self._provider.chat
-                prompt = render(task, self.strategy, chat=chat, shown=self._shown)
+                prompt = render_prompt(task, self.strategy, chat=chat, shown=self._shown)
                 number = f"{index}_s{sample}"
                 yield Request(prompt=prompt, sample=sample, id=number, seed=sampling.seed + sample)
 
@@ -62,15 +62,15 @@ class Generated:
 
 def open_model(
     name: str,
-    asked: Asked | None = None,
+    asked: ProviderRequest | None = None,
     strategy: Strategy = "standard",
-    shown: Shown = "name+tests",
-) -> Given | Generated:
+    shown: TestsShown = "name+tests",
+) -> RecordedModel | GenerativeModel:
     """Return the completions that PROVIDER:NAME or a path means, given or to be asked for."""
-    there = given(name)
+    there = recorded_model(name)
     if there is not None:
         return there
-    return Generated(open_provider(name, asked or Asked()), strategy, shown)
+    return GenerativeModel(open_provider(name, asked or ProviderRequest()), strategy, shown)
 
 
 def awaited(ask: Callable[[], Iterator[Completion]]) -> Iterator[Completion | None]:

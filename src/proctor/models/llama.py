@@ -17,12 +17,12 @@ from queue import Queue
 from typing import Any
 from urllib.parse import urlsplit
 
-from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
-from proctor.models.asking import ask_all
-from proctor.models.scoring import Scored, Traced, lead_of, score_tokens
-from proctor.models.weights import fingerprint
-from proctor.models.wording import body_of, completion_of, tokens_of
+from proctor.models.concurrent import ask_all
+from proctor.models.logprobs import ScoredText, TracedTokens, leading_tokens, score_tokens
+from proctor.models.openai_protocol import parse_completion, parse_logprobs, request_body
+from proctor.models.weights_digest import weights_sha256
+from proctor.records.completion import Completion, Request, Sampling
 from proctor.settings import default_workers
 
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -44,7 +44,7 @@ class Llama:
         if not path.is_file():
             raise InputError(f"--model llama:{path}: there is no such file")
         self.name = f"llama:{path.name}"
-        self.weights_sha256 = fingerprint(path)
+        self.weights_sha256 = weights_sha256(path)
         processors = default_workers()
         self._at_once = at_once or (processors if path.stat().st_size <= SMALL else 1)
         params = xllamacpp.CommonParams()
@@ -85,30 +85,30 @@ class Llama:
 
     def ask(self, request: Request, sampling: Sampling) -> Completion:
         """Answer one request."""
-        body = {**body_of(request, sampling, chat=self.chat), "min_p": 0.0}
+        body = {**request_body(request, sampling, chat=self.chat), "min_p": 0.0}
         body.setdefault("top_p", 1.0)
         begin = time.monotonic()
         said = self._call(body)
-        return completion_of(request, said, self.name, time.monotonic() - begin)
+        return parse_completion(request, said, self.name, time.monotonic() - begin)
 
-    def trace(self, request: Request, sampling: Sampling) -> Traced:
+    def trace(self, request: Request, sampling: Sampling) -> TracedTokens:
         """Answer one request and say how likely every token was."""
-        body = {**body_of(request, sampling, chat=self.chat), "min_p": 0.0, "logprobs": 1}
+        body = {**request_body(request, sampling, chat=self.chat), "min_p": 0.0, "logprobs": 1}
         begin = time.monotonic()
         said = self._call(body)
-        completion = completion_of(request, said, self.name, time.monotonic() - begin)
-        return Traced(completion, tokens_of(said))
+        completion = parse_completion(request, said, self.name, time.monotonic() - begin)
+        return TracedTokens(completion, parse_logprobs(said))
 
-    def score(self, text: str, context: int) -> Scored:
+    def score(self, text: str, context: int) -> ScoredText:
         """Say how likely a text is."""
         plain = self._tokenize(text, special=False)
         whole = self._tokenize(text, special=True)
         body = [one["id"] for one in plain]
-        lead = lead_of([one["id"] for one in whole], body)
+        lead = leading_tokens([one["id"] for one in whole], body)
         context = min(context, CONTEXT)
         found = score_tokens(lead, body, context, self._logprobs)
         skipped = _size(plain[0]["piece"]) if plain and not lead else 0
-        return Scored(found, len(text.encode()) - skipped, len(body) - len(found), context)
+        return ScoredText(found, len(text.encode()) - skipped, len(body) - len(found), context)
 
     def _tokenize(self, text: str, *, special: bool) -> list[dict[str, Any]]:
         """Return the tokens of a text; only the server inside can be asked for them."""

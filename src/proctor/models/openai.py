@@ -5,13 +5,13 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.completion import Completion, Request, Sampling
 from proctor.errors import NoAnswer, PassingNoAnswer
-from proctor.models.asking import ask_all
-from proctor.models.echo import Echo
-from proctor.models.endpoint import Endpoint, Serving
-from proctor.models.scoring import Scored, Traced
-from proctor.models.wording import body_of, completion_of, tokens_of
+from proctor.models.concurrent import ask_all
+from proctor.models.http import Endpoint, ServedModel
+from proctor.models.logprobs import ScoredText, TracedTokens
+from proctor.models.openai_protocol import parse_completion, parse_logprobs, request_body
+from proctor.models.prompt_logprobs import PromptLogprobs
+from proctor.records.completion import Completion, Request, Sampling
 
 OPENAI = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -21,7 +21,7 @@ class OpenAI:
     """One model of one server, asked for chat or for plain continuation."""
 
     def __init__(
-        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: Serving
+        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: ServedModel
     ) -> None:
         self.name = f"openai:{model}"
         self.chat = chat is not False
@@ -47,11 +47,11 @@ class OpenAI:
         """Close all connections."""
         self._endpoint.close()
 
-    def score(self, text: str, context: int) -> Scored:
+    def score(self, text: str, context: int) -> ScoredText:
         """Say how likely a text is, if the server tells that of prompts."""
-        return Echo(self.name, self._model, self._endpoint).score(text, context)
+        return PromptLogprobs(self.name, self._model, self._endpoint).score(text, context)
 
-    def trace(self, request: Request, sampling: Sampling) -> Traced:
+    def trace(self, request: Request, sampling: Sampling) -> TracedTokens:
         """Answer one request and say how likely every token was, if the server tells that."""
         try:
             return self._trace(request, sampling, {"logprobs": True if self.chat else 1})
@@ -63,16 +63,16 @@ class OpenAI:
     def _ask(self, request: Request, sampling: Sampling) -> Completion:
         return self._trace(request, sampling, {}).completion
 
-    def _trace(self, request: Request, sampling: Sampling, more: Mapping[str, Any]) -> Traced:
-        body = {"model": self._model, **body_of(request, sampling, chat=self.chat), **more}
+    def _trace(self, request: Request, sampling: Sampling, more: Mapping[str, Any]) -> TracedTokens:
+        body = {"model": self._model, **request_body(request, sampling, chat=self.chat), **more}
         if self._strict:
             del body["top_k"]
             body["max_completion_tokens"] = body.pop("max_tokens")
         path = "/chat/completions" if self.chat else "/completions"
         begin = time.monotonic()
 
-        def read(said: dict[str, Any]) -> Traced:
-            completion = completion_of(request, said, self.name, time.monotonic() - begin)
-            return Traced(completion, tokens_of(said))
+        def read(said: dict[str, Any]) -> TracedTokens:
+            completion = parse_completion(request, said, self.name, time.monotonic() - begin)
+            return TracedTokens(completion, parse_logprobs(said))
 
         return self._endpoint.post(path, body, read)

@@ -17,14 +17,14 @@ from typing import Protocol, cast
 
 import msgspec
 
-from proctor.completion import Completion, Request, Sampling
 from proctor.errors import InputError
-from proctor.plugins import plugged_in
+from proctor.plugins import load_plugins
+from proctor.records.completion import Completion, Request, Sampling
 
 GROUP = "proctor.models"
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the user wants of a model, beside its name."""
 
     url: str | None = None
@@ -60,38 +60,38 @@ class Provider(Protocol):
         ...
 
 
-Maker = Callable[[str, Asked], Provider]
+Maker = Callable[[str, ProviderRequest], Provider]
 
 
-def _openai(name: str, asked: Asked) -> Provider:
-    from proctor.models.endpoint import Serving  # noqa: PLC0415  heavy, as are all of these
+def _openai(name: str, asked: ProviderRequest) -> Provider:
+    from proctor.models.http import ServedModel  # noqa: PLC0415  heavy, as are all of these
     from proctor.models.openai import OpenAI  # noqa: PLC0415
 
-    how = Serving(asked.at_once or Serving().at_once, asked.request_seconds)
+    how = ServedModel(asked.at_once or ServedModel().at_once, asked.request_seconds)
     return OpenAI(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
 
 
-def _anthropic(name: str, asked: Asked) -> Provider:
+def _anthropic(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.anthropic import Anthropic  # noqa: PLC0415
-    from proctor.models.endpoint import Serving  # noqa: PLC0415
+    from proctor.models.http import ServedModel  # noqa: PLC0415
 
-    how = Serving(asked.at_once or Serving().at_once, asked.request_seconds)
+    how = ServedModel(asked.at_once or ServedModel().at_once, asked.request_seconds)
     return Anthropic(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
 
 
-def _llama(name: str, asked: Asked) -> Provider:
+def _llama(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.llama import Llama, find_weights  # noqa: PLC0415
 
     return Llama(find_weights(name), chat=asked.chat, at_once=asked.at_once)
 
 
-def _transformers(name: str, asked: Asked) -> Provider:
+def _transformers(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.transformers import Transformers  # noqa: PLC0415
 
     return Transformers(Path(name), chat=asked.chat, batch_size=asked.at_once, device=asked.device)
 
 
-def _command(name: str, asked: Asked) -> Provider:
+def _command(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.command import Command  # noqa: PLC0415
 
     return Command(name, chat=asked.chat, batch=asked.batch)
@@ -115,7 +115,7 @@ EXTRAS = {
 KNOWN = ("reference", "wrong", "recorded:FILE", *(f"{name}:NAME" for name in PROVIDERS))
 
 
-def open_provider(name: str, asked: Asked) -> Provider:
+def open_provider(name: str, asked: ProviderRequest) -> Provider:
     """Return what PROVIDER:NAME or a path means."""
     provider, rest = provider_of(name)
     maker = PROVIDERS.get(provider) or _plugged_in(provider)
@@ -157,7 +157,7 @@ def _recognise(path: str) -> str:
 
 
 def _plugged_in(provider: str) -> Maker | None:
-    plugged = plugged_in(GROUP, object, only=provider)
+    plugged = load_plugins(GROUP, object, only=provider)
     if provider in plugged.broken:
         raise InputError(f"--model {provider}: {plugged.broken[provider]}")
     return cast("Maker | None", plugged.found.get(provider))

@@ -2,7 +2,7 @@
 
 A samples file has one JSON object a line, or is one array of them: `completion` is what a model
 said and goes through extraction, `solution` is a program to be run exactly as written. What other
-tools write (`proctor.convert`) is read, too. Fields we do not know are kept.
+tools write (`proctor.formats`) is read, too. Fields we do not know are kept.
 """
 
 from collections import Counter
@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from proctor.completion import Completion, Sampling, StopReason
-from proctor.convert import read
-from proctor.lines import Line, brief, spelt_out
-from proctor.task import Benchmark
+from proctor.formats import read
+from proctor.records.completion import Completion, Sampling, StopReason
+from proctor.records.encoding import spelt_out
+from proctor.records.task import Benchmark
+from proctor.storage.jsonl import Line, shorten
 
 LENGTH = ("length", "max_tokens", "max_length")
 KNOWN = ("task_id", "whole", "stop", "finish_reason", "schema")
@@ -40,7 +41,7 @@ class Sample(NamedTuple):
     task_id: str
 
 
-class Recorded:
+class RecordedSamples:
     """Answers with what a file says."""
 
     def __init__(self, path: Path, solution_field: str | None = None) -> None:
@@ -62,7 +63,7 @@ class Recorded:
             if task_id in benchmark.beyond:
                 continue
             if task_id not in known:
-                raise line.error(f"task_id {brief(written)} is not a task of {benchmark.name}")
+                raise line.error(f"task_id {shorten(written)} is not a task of {benchmark.name}")
             yield Sample(line, row, task_id)
 
     def complete(self, benchmark: Benchmark, sampling: Sampling) -> Iterator[Completion]:

@@ -7,10 +7,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from proctor.completion import Completion, Request, Sampling, StopReason, answered, unanswered
 from proctor.errors import InputError, NoAnswer
-from proctor.models.scoring import Scored, Token, Traced, lead_of, score_tokens
-from proctor.models.weights import fingerprint
+from proctor.models.logprobs import ScoredText, Token, TracedTokens, leading_tokens, score_tokens
+from proctor.models.weights_digest import weights_sha256
+from proctor.records.completion import (
+    Completion,
+    Request,
+    Sampling,
+    StopReason,
+    completion_for,
+    failed_completion,
+)
 
 BATCH = 8
 CHUNK = 256
@@ -29,7 +36,7 @@ class Transformers:
         if not (path / "config.json").is_file():
             raise InputError(f"--model transformers:{path}: there is no config.json in that folder")
         self.name = f"transformers:{path.name}"
-        self.weights_sha256 = fingerprint(path)
+        self.weights_sha256 = weights_sha256(path)
         self._torch = torch
         self._batch = batch_size or BATCH
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -72,7 +79,9 @@ class Transformers:
         while not stop.is_set() and (batch := list(islice(requests, self._batch))):
             fitting = [request for request in batch if self._fits(request, sampling)]
             why = f"prompt and answer are longer than the {self._most} tokens of {self.name}"
-            yield from (unanswered(one, self.name, why) for one in batch if one not in fitting)
+            yield from (
+                failed_completion(one, self.name, why) for one in batch if one not in fitting
+            )
             if fitting:
                 yield from self._generate(fitting, sampling)
 
@@ -96,16 +105,18 @@ class Transformers:
         text = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def score(self, text: str, context: int) -> Scored:
+    def score(self, text: str, context: int) -> ScoredText:
         """Say how likely a text is; special tokens that it spells out are text to it."""
         plain = {"add_special_tokens": False, "return_offsets_mapping": True}
         encoded = self.tokenizer(text, split_special_tokens=True, **plain)
         body = list(encoded["input_ids"])
-        lead = lead_of(list(self.tokenizer(text, split_special_tokens=True)["input_ids"]), body)
+        lead = leading_tokens(
+            list(self.tokenizer(text, split_special_tokens=True)["input_ids"]), body
+        )
         context = min(context, self._most)
         found = score_tokens(lead, body, context, self._logprobs)
         skipped = encoded["offset_mapping"][0][1] if body and not lead else 0
-        return Scored(found, len(text[skipped:].encode()), len(body) - len(found), context)
+        return ScoredText(found, len(text[skipped:].encode()), len(body) - len(found), context)
 
     def _logprobs(self, ids: list[int], first: int) -> list[float]:
         torch = self._torch
@@ -117,7 +128,7 @@ class Transformers:
                 found += _chosen(some, chosen)
         return found
 
-    def trace(self, request: Request, sampling: Sampling) -> Traced:
+    def trace(self, request: Request, sampling: Sampling) -> TracedTokens:
         """Answer one request and say how likely every token was."""
         if not self._fits(request, sampling):
             raise NoAnswer(f"prompt and answer are longer than the {self._most} tokens")
@@ -140,7 +151,7 @@ class Transformers:
         new = said.sequences[0, len(given) :]
         logprobs = _chosen(torch.cat(said.logits), new)
         completion = self._completion(request, len(given), new.tolist(), seconds, sampling)
-        return Traced(completion, [*map(Token, self._pieces(new.tolist()), logprobs)])
+        return TracedTokens(completion, [*map(Token, self._pieces(new.tolist()), logprobs)])
 
     def _pieces(self, ids: list[int]) -> Iterator[str]:
         """Yield the text that each token adds: some tokenizers want to see those in front."""
@@ -187,7 +198,7 @@ class Transformers:
             (at for stop in request.prompt.stop if (at := text.find(stop)) >= 0), default=None
         )
         full = cut is None and length >= sampling.max_tokens
-        return answered(
+        return completion_for(
             request,
             text if cut is None else text[:cut],
             model=self.name,

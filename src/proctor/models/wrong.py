@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from proctor.completion import Completion, Sampling
 from proctor.errors import InputError
-from proctor.prompt import render
-from proctor.task import Benchmark
+from proctor.models.prompting import render_prompt
+from proctor.records.completion import Completion, Sampling
+from proctor.records.task import Benchmark
 
 
 class Wrong:
@@ -29,7 +29,7 @@ class Wrong:
                     sample=sample,
                     id=f"{index}_s{sample}",
                     completion=solution.code,
-                    prompt_sha256=render(task).sha256,
+                    prompt_sha256=render_prompt(task).sha256,
                     model=self.name,
                     more={"wrong_solution": solution.name, "expected_bucket": solution.bucket},
                 )

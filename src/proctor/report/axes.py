@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from proctor.axes.finding import Kind
 from proctor.axes.labels import Worth
 from proctor.axes.measure import Axes, SampleAxes
-from proctor.report.section import Section, figures
-from proctor.score import Estimate
+from proctor.report.section import Section, format_figures
+from proctor.results.pass_at_k import Estimate
 
 SHOWN = 50
 """Findings that are shown one by one; the file has them all."""
@@ -33,7 +33,7 @@ def beside(every: Sequence[Axes]) -> Section:
 
 
 def _with_interval(figure: Estimate) -> str:
-    value, interval = figures(figure)[:2]
+    value, interval = format_figures(figure)[:2]
     left_out = f", {figure.unscored} excluded" if figure.unscored else ""
     return f"{value} ({interval}{left_out})"
 
@@ -42,7 +42,7 @@ def _rates(axes: Axes) -> Section:
     rows = []
     for field, name in NAMES.items():
         figure = getattr(axes, field)
-        rows.append((name, *figures(figure)[:3], str(figure.samples), str(figure.unscored)))
+        rows.append((name, *format_figures(figure)[:3], str(figure.samples), str(figure.unscored)))
     columns = ("axis", "value", "95 % interval", "tasks", "samples", "excluded")
     return Section(title="Axes", columns=columns, rows=rows)
 

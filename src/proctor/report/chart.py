@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from proctor.history import History, Past
 from proctor.report.history import short
-from proctor.report.text import safe
-from proctor.score import Estimate
+from proctor.report.text import printable
+from proctor.results.history import History, PastRun
+from proctor.results.pass_at_k import Estimate
 
 PLOT = 50
 WIDTH, HEIGHT, MARGIN = 800, 320, 48
@@ -22,8 +22,8 @@ def plot(history: History, k: str) -> str:
     """Return a line a run, its interval around its score."""
     lines = []
     for benchmark, runs in _by_benchmark(history, k):
-        lines.append(f"{safe(benchmark)}, pass@{k}: 0 % to 100 %")
-        names = [short(safe(run.model)) for run in runs]
+        lines.append(f"{printable(benchmark)}, pass@{k}: 0 % to 100 %")
+        names = [short(printable(run.model)) for run in runs]
         width = max(map(len, names))
         lines += [
             f"  {name:<{width}} {_mark(run.pass_at_k[k])}"
@@ -60,13 +60,13 @@ def svg(history: History, k: str) -> str:
         )
     for place, (benchmark, runs) in enumerate(groups):
         colour = COLOURS[place % len(COLOURS)]
-        name = escape(safe(f"{benchmark}, pass@{k}"))
+        name = escape(printable(f"{benchmark}, pass@{k}"))
         parts.append(f'<text x="{MARGIN + 8}" y="{16 + 14 * place}" fill="{colour}">{name}</text>')
         parts += _line(runs, k, colour, most)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _line(runs: Sequence[Past], k: str, colour: str, most: int) -> Iterator[str]:
+def _line(runs: Sequence[PastRun], k: str, colour: str, most: int) -> Iterator[str]:
     xs = [_x(index, most) for index in range(len(runs))]
     lows, values, highs = zip(*(map(_y, _bounds(run.pass_at_k[k])) for run in runs), strict=True)
     band = [*zip(xs, highs, strict=True), *reversed(list(zip(xs, lows, strict=True)))]
@@ -75,7 +75,7 @@ def _line(runs: Sequence[Past], k: str, colour: str, most: int) -> Iterator[str]
     yield f'<polyline points="{_points(points)}" fill="none" stroke="{colour}" stroke-width="2"/>'
     for (x, y), run in zip(points, runs, strict=True):
         score = 100 * (run.pass_at_k[k].value or 0.0)
-        told = escape(safe(f"{run.model} · {run.created} · {score:.1f} %"))
+        told = escape(printable(f"{run.model} · {run.created} · {score:.1f} %"))
         yield (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}">'
             f"<title>{told}</title></circle>"
@@ -94,7 +94,7 @@ def _y(value: float) -> float:
     return HEIGHT - MARGIN / 2 - (HEIGHT - MARGIN) * value
 
 
-def _by_benchmark(history: History, k: str) -> list[tuple[str, list[Past]]]:
+def _by_benchmark(history: History, k: str) -> list[tuple[str, list[PastRun]]]:
     """Return the runs that have a score, by benchmark; one without is no zero."""
     scored = [
         run for run in history.runs if k in run.pass_at_k and run.pass_at_k[k].value is not None

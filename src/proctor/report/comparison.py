@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from proctor.comparison import Comparisons, Pair, Side
-from proctor.report.text import percent, safe
-from proctor.stats import Comparison
+from proctor.report.text import format_percent, printable
+from proctor.results.comparison import Comparisons, Pair, Side
+from proctor.results.stats import Comparison
 
 SHOWN = 10
 """Tasks or fields that are named before it is only said how many more there are."""
@@ -16,7 +16,7 @@ def render(found: Comparisons) -> str:
 
 
 def _lines(found: Comparisons) -> Iterator[str]:
-    yield f"{safe(found.benchmark)} · {len(found.runs)} runs, {found.tasks} tasks in common"
+    yield f"{printable(found.benchmark)} · {len(found.runs)} runs, {found.tasks} tasks in common"
     for k in found.runs[0].pass_at_k:
         yield ""
         yield from _table(found.runs, k)
@@ -30,19 +30,19 @@ def _lines(found: Comparisons) -> Iterator[str]:
     )
     for side in found.runs:
         if side.unscored or not side.complete:
-            yield f"  DEGRADED: {safe(side.run_dir)}: {_missing(side)}"
+            yield f"  DEGRADED: {printable(side.run_dir)}: {_missing(side)}"
 
 
 def _table(runs: Sequence[Side], k: str) -> Iterator[str]:
     first = k == next(iter(runs[0].pass_at_k))
     ordered = sorted(runs, key=lambda side: (side.rank, -(side.pass_at_k[k].value or 0.0)))
     shared = [side.rank for side in runs]
-    width = max(len(safe(side.model)) for side in runs)
+    width = max(len(printable(side.model)) for side in runs)
     yield f"  {'rank' if first else '':<5} {'model':<{width}}  pass@{k}"
     for side in ordered:
         tie = "=" if shared.count(side.rank) > 1 else ""
         rank = f"{side.rank}{tie}" if first else ""
-        yield f"  {rank:<5} {safe(side.model):<{width}}  {percent(side.pass_at_k[k])}"
+        yield f"  {rank:<5} {printable(side.model):<{width}}  {format_percent(side.pass_at_k[k])}"
 
 
 def _pair(found: Comparisons, pair: Pair) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _pair(found: Comparisons, pair: Pair) -> Iterator[str]:
 def _name(side: Side, runs: Sequence[Side]) -> str:
     """Return a run's model, or its folder if several have that model."""
     alone = sum(one.model == side.model for one in runs) == 1
-    return safe(side.model if alone else side.run_dir)
+    return printable(side.model if alone else side.run_dir)
 
 
 def _difference(comparison: Comparison) -> str:
@@ -84,11 +84,11 @@ def _names(tasks: Sequence[str], shown: int) -> str:
     if not tasks or not shown:
         return f"{len(tasks)} tasks" if tasks else "no task"
     more = f" and {len(tasks) - shown} more" if len(tasks) > shown else ""
-    return f"{len(tasks)}: {', '.join(safe(task) for task in tasks[:shown])}{more}"
+    return f"{len(tasks)}: {', '.join(printable(task) for task in tasks[:shown])}{more}"
 
 
 def _brief(value: object) -> str:
-    text = safe(str(value))
+    text = printable(str(value))
     return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004  a line's worth
 
 

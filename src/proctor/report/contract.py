@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from proctor.contract import Finding, Result, Word
-from proctor.report.text import safe
+from proctor.checks.contract.result import Finding, Result, Status
+from proctor.report.text import printable
 
 MARKS = {
-    Word.HELD: "ok",
-    Word.WARNING: "warn",
-    Word.DOES_NOT_APPLY: "--",
-    Word.UNKNOWN: "?",
-    Word.BROKEN: "FAIL",
+    Status.HELD: "ok",
+    Status.WARNING: "warn",
+    Status.DOES_NOT_APPLY: "--",
+    Status.UNKNOWN: "?",
+    Status.BROKEN: "FAIL",
 }
 SHOWN = 5
 
@@ -22,7 +22,7 @@ def render(result: Result) -> str:
 
 def _lines(result: Result) -> Iterator[str]:
     sha256 = f"sha256 {result.benchmark_sha256[:16]}…" if result.benchmark_sha256 else "no sha256"
-    yield f"{safe(result.benchmark)} · {result.tasks} of {result.of} tasks · {sha256}"
+    yield f"{printable(result.benchmark)} · {result.tasks} of {result.of} tasks · {sha256}"
     yield ""
     for finding in result.findings:
         yield from _finding(finding)
@@ -33,17 +33,17 @@ def _lines(result: Result) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield f"  {MARKS[finding.word]:<4} {finding.line:<11} {safe(finding.evidence)}"
+    yield f"  {MARKS[finding.word]:<4} {finding.line:<11} {printable(finding.evidence)}"
     if len(finding.tasks) > 1:
         more = "" if len(finding.tasks) <= SHOWN else " …"
-        yield f"{'':<19}{safe(', '.join(finding.tasks[:SHOWN]))}{more}"
+        yield f"{'':<19}{printable(', '.join(finding.tasks[:SHOWN]))}{more}"
     for task_id, why in finding.known.items():
-        yield f"{'':<19}known: {safe(task_id)}: {safe(why)}"
+        yield f"{'':<19}known: {printable(task_id)}: {printable(why)}"
 
 
 def standing(result: Result) -> str:
     """Say whether a benchmark is in rotation, since when and where that was found."""
-    when = f"{result.created[:10]} on {safe(result.host)}, {result.enforcement.tier}"
+    when = f"{result.created[:10]} on {printable(result.host)}, {result.enforcement.tier}"
     if result.in_rotation:
         return f"in rotation: it kept its contract ({when})"
-    return f"not in rotation: {safe(result.reason)} ({when})"
+    return f"not in rotation: {printable(result.reason)} ({when})"

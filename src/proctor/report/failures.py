@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from proctor.failures import Cluster, Failures
-from proctor.report.text import safe
+from proctor.report.text import printable
+from proctor.results.failures import Cluster, Failures
 
 WIDTH = 100
 
@@ -14,7 +14,7 @@ def render(found: Failures, most: int) -> str:
 
 
 def _lines(found: Failures, most: int) -> Iterator[str]:
-    yield f"{safe(found.benchmark)} · {safe(found.model)}"
+    yield f"{printable(found.benchmark)} · {printable(found.model)}"
     yield ""
     yield f"  {found.failed} of {found.samples} samples failed, {found.unscored} are unscored"
     for cluster in found.clusters[:most]:
@@ -33,11 +33,11 @@ def _cluster(cluster: Cluster, total: int) -> Iterator[str]:
     tasks = "1 task" if cluster.tasks == 1 else f"{cluster.tasks} tasks"
     yield f"  {cluster.samples:>6}  {share:4.1f} %  {where}  ({tasks})"
     if cluster.message:
-        yield f"          {_cut(safe(cluster.message))}"
+        yield f"          {_cut(printable(cluster.message))}"
     for example in cluster.examples:
-        said = safe(example.detail)
-        more = f": {said}" if said and said != safe(cluster.message) else ""
-        yield _cut(f"          · {safe(example.task_id)} #{example.sample}{more}")
+        said = printable(example.detail)
+        more = f": {said}" if said and said != printable(cluster.message) else ""
+        yield _cut(f"          · {printable(example.task_id)} #{example.sample}{more}")
 
 
 def _cut(text: str) -> str:

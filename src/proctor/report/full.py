@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from proctor.details import Details
 from proctor.report import text
+from proctor.report.breakdown import Details
 from proctor.report.section import Section
 from proctor.report.sections import sections
-from proctor.report.text import safe
-from proctor.summary import Summary
+from proctor.report.text import printable
+from proctor.results.summary import Summary
 
 IN_SUMMARY = ("Scores", "Outcomes", "Tasks that cannot be judged here", "Samples that are unscored")
 """What a summary shows already."""
@@ -37,7 +37,7 @@ def lines(section: Section) -> Iterator[str]:
     """Yield a table with its title for the terminal."""
     yield ""
     yield f"  {section.title}"
-    rows = [[safe(cell) for cell in row] for row in section.rows if not _is_usual(row)]
+    rows = [[printable(cell) for cell in row] for row in section.rows if not _is_usual(row)]
     if any(section.columns):
         rows.insert(0, list(section.columns))
     widths = [min(WIDEST, max(len(row[place]) for row in rows)) for place in range(len(rows[0]))]

@@ -1,8 +1,8 @@
 """All runs of a folder as a table for the terminal."""
 
-from proctor.history import History, Past
-from proctor.report.text import safe
-from proctor.score import Estimate
+from proctor.report.text import printable
+from proctor.results.history import History, PastRun
+from proctor.results.pass_at_k import Estimate
 
 COLUMNS = ("when", "benchmark", "model", "strategy", "n", "score", "95 %", "state", "where")
 WIDEST = 40
@@ -18,24 +18,26 @@ def render(history: History, k: str) -> str:
         for row in rows
     ]
     damaged = [
-        f"  {run.state}: {safe(run.run_dir)}: {safe(run.why)}" for run in history.runs if run.why
+        f"  {run.state}: {printable(run.run_dir)}: {printable(run.why)}"
+        for run in history.runs
+        if run.why
     ]
     return "\n".join([*lines, *damaged]) + "\n"
 
 
-def _row(run: Past, k: str) -> list[str]:
+def _row(run: PastRun, k: str) -> list[str]:
     figure = run.pass_at_k.get(k)
     value, interval = figures(figure)
     return [
         run.created[:16].replace("T", " ") or "?",
-        safe(run.benchmark) or "?",
-        short(safe(run.model)) or "?",
-        safe(run.strategy),
+        printable(run.benchmark) or "?",
+        short(printable(run.model)) or "?",
+        printable(run.strategy),
         str(run.n_samples or ""),
         value if run.samples else "",
         interval,
         run.state,
-        safe(run.run_dir),
+        printable(run.run_dir),
     ]
 
 

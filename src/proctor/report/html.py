@@ -5,12 +5,12 @@ import hashlib
 from collections.abc import Iterator
 from html import escape
 
-from proctor.details import Details
+from proctor.records.verdict import OUTCOMES, Bucket
+from proctor.report.breakdown import Details
 from proctor.report.section import Section
 from proctor.report.sections import sections
-from proctor.report.text import safe
-from proctor.summary import Summary, reasons
-from proctor.verdict import OUTCOMES, Bucket
+from proctor.report.text import printable
+from proctor.results.summary import Summary, failure_reasons
 
 WIDTH, HEIGHT = 640, 14
 STYLE = """
@@ -46,7 +46,7 @@ def _lines(summary: Summary, details: Details) -> Iterator[str]:
     yield f"<h1>{title}</h1>"
     yield f"<p>{summary.passed} of {summary.samples} samples passed, {summary.tasks} tasks.</p>"
     if summary.degraded:
-        yield f'<p class="degraded">Degraded: {_text("; ".join(reasons(summary)))}.</p>'
+        yield f'<p class="degraded">Degraded: {_text("; ".join(failure_reasons(summary)))}.</p>'
     yield from _bar(summary)
     for section in sections(summary, details):
         yield from _section(section)
@@ -82,4 +82,4 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return escape(safe(text))
+    return escape(printable(text))

@@ -7,7 +7,7 @@ means the same to every program that reads JSON.
 import json
 from typing import Any
 
-from proctor.lines import encode
+from proctor.records.encoding import encode
 
 
 def render(record: Any) -> str:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from proctor.details import Details
+from proctor.report.breakdown import Details
 from proctor.report.section import Section
 from proctor.report.sections import sections
-from proctor.report.text import safe
-from proctor.summary import Summary, reasons
+from proctor.report.text import printable
+from proctor.results.summary import Summary, failure_reasons
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&^$:-])")
 """What means something to some dialect of Markdown; `:` makes links."""
@@ -16,7 +16,7 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&^$:-])")
 def escape(text: str) -> str:
     """Return text that every dialect of Markdown shows as it is."""
     # No backslash keeps a name after @ from being told that it was named; a break in it does.
-    return SPECIAL.sub(r"\\\1", safe(text)).replace("@", "@\u200b")
+    return SPECIAL.sub(r"\\\1", printable(text)).replace("@", "@\u200b")
 
 
 def render(summary: Summary, details: Details) -> str:
@@ -30,7 +30,7 @@ def _lines(summary: Summary, details: Details) -> Iterator[str]:
     yield f"{summary.passed} of {summary.samples} samples passed, {summary.tasks} tasks."
     if summary.degraded:
         yield ""
-        yield f"**Degraded**: {'; '.join(reasons(summary))}."
+        yield f"**Degraded**: {'; '.join(failure_reasons(summary))}."
     for section in sections(summary, details):
         yield ""
         yield f"## {section.title}"

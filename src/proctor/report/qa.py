@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from html import escape
 
-from proctor.qa.gate import Checked, Gate
-from proctor.report.text import percent, safe
+from proctor.checks.qa.gate import Gate, GateResult
+from proctor.report.text import format_percent, printable
 
 MARKS = {True: "ok", False: "FAIL", None: "--"}
 GREEN, RED, GREY = "#1a7f37", "#cf222e", "#57606a"
@@ -13,37 +13,37 @@ LETTER = 6.6
 LONGEST = 60
 
 
-def render(checked: Checked) -> str:
+def render(checked: GateResult) -> str:
     """Return one line for everything that was looked at, and the last word."""
     return "\n".join(_lines(checked)) + "\n"
 
 
-def _lines(checked: Checked) -> Iterator[str]:
+def _lines(checked: GateResult) -> Iterator[str]:
     for gate in checked.gates:
         yield from _gate(gate)
         yield ""
     for name, why in checked.missing.items():
-        yield f"  FAIL {safe(name)}: {safe(why)}"
+        yield f"  FAIL {printable(name)}: {printable(why)}"
     failed = sum(line.passed is False for gate in checked.gates for line in gate.lines)
     failed += len(checked.missing)
     yield "  passed" if checked.passed else f"  NOT PASSED: {failed} lines fail"
 
 
 def _gate(gate: Gate) -> Iterator[str]:
-    yield f"{safe(gate.benchmark)} · {safe(gate.model)}"
+    yield f"{printable(gate.benchmark)} · {printable(gate.model)}"
     for k, figure in gate.pass_at_k.items():
-        yield f"  pass@{k}  {percent(figure)}"
+        yield f"  pass@{k}  {format_percent(figure)}"
     yield ""
     for line in gate.lines:
-        yield f"  {MARKS[line.passed]:<4} {safe(line.line):<11} {safe(line.evidence)}"
+        yield f"  {MARKS[line.passed]:<4} {printable(line.line):<11} {printable(line.evidence)}"
 
 
-def badge(checked: Checked) -> str:
+def badge(checked: GateResult) -> str:
     """Return a small picture that says whether it passed, and with which figures."""
     left = "proctor qa"
     figures = [_figure(gate) for gate in checked.gates] if checked.passed else []
     word = "passed" if checked.passed else "not passed"
-    right = safe(" · ".join(filter(None, [word, *figures])))
+    right = printable(" · ".join(filter(None, [word, *figures])))
     right = right if len(right) <= LONGEST else right[: LONGEST - 1] + "…"
     ends = 10 + LETTER * len(left), 20 + LETTER * (len(left) + len(right))
     colour = GREEN if checked.passed else RED

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from proctor.journal import read_journal
-from proctor.receipt import Receipt
-from proctor.report.text import safe
-from proctor.store import RECEIPTS
+from proctor.records.receipt import Receipt
+from proctor.report.text import printable
+from proctor.storage.journal import read_journal
+from proctor.storage.run_directory import RECEIPTS
 
 MAX_LINES, MAX_WIDTH = 16, 100
 
@@ -35,7 +35,7 @@ def _lines(receipt: Receipt) -> Iterator[str]:
     outcome = "unscored" if receipt.outcome is None else receipt.outcome
     passed = sum(test.passed for test in receipt.tests)
     tests = f", {passed} of {len(receipt.tests)} tests" if receipt.tests else ""
-    yield f"  {safe(receipt.task_id)} #{receipt.sample}: {outcome} ({receipt.bucket}){tests}"
+    yield f"  {printable(receipt.task_id)} #{receipt.sample}: {outcome} ({receipt.bucket}){tests}"
     if receipt.detail:
         yield f"    {_cut(receipt.detail)}"
     code = receipt.code.strip("\n").split("\n")
@@ -46,5 +46,5 @@ def _lines(receipt: Receipt) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    shown = safe(text)
+    shown = printable(text)
     return shown if len(shown) <= MAX_WIDTH else shown[: MAX_WIDTH - 1] + "…"

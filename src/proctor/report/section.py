@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proctor.score import Estimate
+from proctor.results.pass_at_k import Estimate
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,7 +15,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     rows: Sequence[Sequence[str]]
 
 
-def figures(figure: Estimate) -> tuple[str, str, str, str, str]:
+def format_figures(figure: Estimate) -> tuple[str, str, str, str, str]:
     """Return an estimate as cells: value, interval, tasks, tasks left out, method."""
     value = "none" if figure.value is None else f"{100 * figure.value:.1f} %"
     interval = "none"

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from proctor.details import Details
+from proctor.records.execution import GIB, KIB, MIB, Limits
+from proctor.records.verdict import OUTCOMES, Bucket
 from proctor.report import axes
-from proctor.report.section import Section, figures
-from proctor.report.text import percent
-from proctor.sandbox import GIB, KIB, MIB, Limits
-from proctor.summary import Summary
-from proctor.verdict import OUTCOMES, Bucket
+from proctor.report.breakdown import Details
+from proctor.report.section import Section, format_figures
+from proctor.report.text import format_percent
+from proctor.results.summary import Summary
 
 
 def sections(summary: Summary, details: Details) -> list[Section]:
@@ -31,11 +31,11 @@ def _scores(summary: Summary) -> Section:
     rows = []
     for k, figure in summary.pass_at_k.items():
         if not summary.groups:
-            rows.append((f"pass@{k}", *figures(figure)))
+            rows.append((f"pass@{k}", *format_figures(figure)))
         for name, part in summary.groups.items():
-            rows.append((f"pass@{k} {name}", *figures(part.pass_at_k[k])))
+            rows.append((f"pass@{k} {name}", *format_figures(part.pass_at_k[k])))
     for k, figure in summary.without_compile_resource.items():
-        rows.append((f"pass@{k} without compile_resource", *figures(figure)))
+        rows.append((f"pass@{k} without compile_resource", *format_figures(figure)))
     columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
     return Section(title="Scores", columns=columns, rows=rows)
 
@@ -53,7 +53,10 @@ def _share(count: int, total: int) -> str:
 
 
 def _labels(details: Details) -> Section:
-    rows = [(name, str(figure.tasks), percent(figure)) for name, figure in details.by_label.items()]
+    rows = [
+        (name, str(figure.tasks), format_percent(figure))
+        for name, figure in details.by_label.items()
+    ]
     return Section(title="By difficulty and tag", columns=("", "tasks", "pass@1"), rows=rows)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError, boundary
-from proctor.journal import read_journal
-from proctor.receipt import Receipt
-from proctor.report.text import safe
-from proctor.store import RECEIPTS, in_place_of, read_manifest
-from proctor.verdict import Outcome
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Outcome
+from proctor.report.text import printable
+from proctor.storage.journal import read_journal
+from proctor.storage.run_directory import RECEIPTS, read_manifest, replacing
 
 COLUMNS = (
     *("task_id", "sample", "outcome", "bucket", "score", "tests", "tests_passed"),
@@ -40,7 +40,7 @@ def by_task(run_dir: Path) -> Iterator[str]:
             counts.setdefault(one.task_id, Counter())[one.outcome is Outcome.PASS] += 1
     yield "task_id\tN\tnum_passed"
     for task_id, count in counts.items():
-        yield f"{safe(task_id)}\t{count.total()}\t{count[True]}"
+        yield f"{printable(task_id)}\t{count.total()}\t{count[True]}"
 
 
 def write_csv(run_dir: Path, path: Path) -> int:
@@ -48,7 +48,7 @@ def write_csv(run_dir: Path, path: Path) -> int:
     count = 0
     with (
         boundary(InputError, f"cannot write {path}"),
-        in_place_of(path) as place,
+        replacing(path) as place,
         place.open("w", encoding="utf-8", newline="") as file,
     ):
         writer = csv.writer(file)
@@ -73,7 +73,7 @@ def write_parquet(run_dir: Path, path: Path) -> int:
     count = 0
     with (
         boundary(InputError, f"cannot write {path}"),
-        in_place_of(path) as place,
+        replacing(path) as place,
         pq.ParquetWriter(place, schema) as writer,
     ):
         for rows in _batches(_rows(run_dir)):
@@ -112,5 +112,5 @@ def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = safe(value)
+    text = printable(value)
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from proctor.score import Estimate
-from proctor.summary import SuiteSummary, Summary, reasons
-from proctor.verdict import OUTCOMES, Bucket
+from proctor.records.verdict import OUTCOMES, Bucket
+from proctor.results.pass_at_k import Estimate
+from proctor.results.summary import SuiteSummary, Summary, failure_reasons
 
 
-def safe(text: str) -> str:
+def printable(text: str) -> str:
     """Return text on one line, with everything that could steer a terminal made visible."""
     text = text.replace("\n", " ⏎ ")
     return text if text.isprintable() else "".join(map(_visible, text))
@@ -20,7 +20,7 @@ def _visible(char: str) -> str:
     return f"\\x{code:02x}" if code < 1 << 8 else f"\\u{code:04x}"
 
 
-def percent(estimate: Estimate) -> str:
+def format_percent(estimate: Estimate) -> str:
     """Return a score with its interval."""
     if estimate.value is None:
         return "no task has enough scored samples"
@@ -36,7 +36,7 @@ def render(summary: Summary) -> str:
 
 
 def _lines(summary: Summary) -> Iterator[str]:
-    yield f"{safe(summary.benchmark)} · {safe(summary.model)}"
+    yield f"{printable(summary.benchmark)} · {printable(summary.model)}"
     yield ""
     yield from _scores(summary)
     yield ""
@@ -53,14 +53,14 @@ def _lines(summary: Summary) -> Iterator[str]:
     isolated = "isolated" if summary.isolated else "NOT ISOLATED"
     yield f"  judged: {judged}; sandbox: {summary.sandbox} ({isolated})"
     if summary.degraded:
-        yield f"  DEGRADED: {'; '.join(reasons(summary))}"
+        yield f"  DEGRADED: {'; '.join(failure_reasons(summary))}"
         for task_id, why in summary.unfit.items():
-            yield f"    {safe(task_id)}: {safe(why)}"
+            yield f"    {printable(task_id)}: {printable(why)}"
         for why, count in summary.missing.items():
-            yield f"    {count} samples: {safe(why)}"
+            yield f"    {count} samples: {printable(why)}"
     if summary.seconds:
         yield f"  {summary.seconds:.1f} s"
-    yield f"  {safe(summary.run_dir)}"
+    yield f"  {printable(summary.run_dir)}"
 
 
 def _scores(summary: Summary) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _scores(summary: Summary) -> Iterator[str]:
             yield f"  pass@{k:<4} {_figure(estimate)}"
         for place, (name, part) in enumerate(summary.groups.items()):
             head = "" if place else f"pass@{k}"
-            yield f"  {head:<9} {safe(name):<11} {_figure(part.pass_at_k[k])}"
+            yield f"  {head:<9} {printable(name):<11} {_figure(part.pass_at_k[k])}"
     for k, estimate in summary.without_compile_resource.items():
         yield f"  pass@{k:<4} {_figure(estimate)}, without compile_resource"
 
@@ -80,7 +80,7 @@ def render_suite(suite: SuiteSummary) -> str:
 
 
 def _suite_lines(suite: SuiteSummary) -> Iterator[str]:
-    yield f"{safe(suite.suite)} · {safe(suite.model)}"
+    yield f"{printable(suite.suite)} · {printable(suite.model)}"
     yield ""
     for k, estimate in suite.pass_at_k.items():
         rows = [*_suite_rows(suite, k), (f"all {suite.tasks} tasks", estimate)]
@@ -92,21 +92,21 @@ def _suite_lines(suite: SuiteSummary) -> Iterator[str]:
     yield f"  {suite.passed} of {suite.samples} samples passed, {suite.tasks} tasks"
     for name, part in suite.benchmarks.items():
         if part.degraded:
-            yield f"  DEGRADED: {safe(name)}: {'; '.join(reasons(part))}"
+            yield f"  DEGRADED: {printable(name)}: {'; '.join(failure_reasons(part))}"
     if suite.seconds:
         yield f"  {suite.seconds:.1f} s"
-    yield f"  {safe(suite.run_dir)}"
+    yield f"  {printable(suite.run_dir)}"
 
 
 def _suite_rows(suite: SuiteSummary, k: str) -> Iterator[tuple[str, Estimate]]:
     for name, part in suite.benchmarks.items():
         if k in part.pass_at_k and not part.groups:
-            yield safe(name), part.pass_at_k[k]
+            yield printable(name), part.pass_at_k[k]
         for group, figures in part.groups.items():
             if k in figures.pass_at_k:
-                yield f"{safe(name)} {safe(group)}", figures.pass_at_k[k]
+                yield f"{printable(name)} {printable(group)}", figures.pass_at_k[k]
 
 
 def _figure(estimate: Estimate) -> str:
     left_out = f", {estimate.left_out} tasks left out" if estimate.left_out else ""
-    return percent(estimate) + left_out
+    return format_percent(estimate) + left_out

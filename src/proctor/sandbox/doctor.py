@@ -10,9 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.errors import HostError, InputError, SandboxError
-from proctor.languages import known, others
-from proctor.program import Program
-from proctor.sandbox import (
+from proctor.languages import all_languages, plugin_languages
+from proctor.records.execution import (
     KIB,
     MIB,
     Denied,
@@ -22,12 +21,13 @@ from proctor.sandbox import (
     Limits,
     OutOfMemory,
     OutputTooLong,
-    Sandbox,
     Tier,
     TimedOut,
 )
-from proctor.sandbox.choose import ORDER, open_sandbox
-from proctor.sandbox.host import Host, Remedy, Trial, look_around, probe, remedies
+from proctor.records.program import Program
+from proctor.sandbox import Sandbox
+from proctor.sandbox.host_check import Host, HostCheck, Remedy, check_host, probe, remedies
+from proctor.sandbox.tiers.select import ORDER, open_sandbox
 
 SECRET = "nobody should read this"
 LIMITS = Limits(
@@ -59,10 +59,10 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     works: bool
     walls: Mapping[str, str]
     toolchains: Mapping[str, str]
-    trials: Sequence[Trial]
-    languages: Sequence[Trial] = ()
+    trials: Sequence[HostCheck]
+    languages: Sequence[HostCheck] = ()
     """Which languages programs may be written in here, by their self-tests."""
-    host: Sequence[Trial] = ()
+    host: Sequence[HostCheck] = ()
     """What walls are made of, tried one by one."""
     tiers: Sequence[TierFound] = ()
     remedies: Sequence[Remedy] = ()
@@ -94,11 +94,11 @@ def _mark(*, held: bool) -> str:
     return "ok  " if held else "FAIL"
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: HostCheck) -> str:
     return f"  {_mark(held=trial.held)} {trial.name:<22} {trial.detail}"
 
 
-def _offer(trial: Trial) -> str:
+def _offer(trial: HostCheck) -> str:
     return f"  {'ok' if trial.held else '--':<4} {trial.name:<22} {trial.detail}"
 
 
@@ -199,15 +199,15 @@ CHECKS = (
 )
 
 
-def examine_host(name: str, python: str) -> Findings:
+def diagnose(name: str, python: str) -> Findings:
     """Open a sandbox and try it; for `auto` also look at what else there is."""
-    host = look_around(python)
+    host = check_host(python)
     probed = probe() if name == "auto" else []
     try:
         sandbox = open_sandbox(name, python)
         enforcement = sandbox.enforcement()
     except (SandboxError, HostError) as error:
-        trials = [Trial(name="the sandbox opens", held=False, detail=str(error))]
+        trials = [HostCheck(name="the sandbox opens", held=False, detail=str(error))]
         found = Findings(
             tier=None, isolated=False, works=False, walls={}, toolchains={}, trials=trials
         )
@@ -220,7 +220,7 @@ def examine_host(name: str, python: str) -> Findings:
     return _and_all_tiers(found, host, probed, python) if name == "auto" else found
 
 
-def _findings(enforcement: Enforcement, trials: Sequence[Trial]) -> Findings:
+def _findings(enforcement: Enforcement, trials: Sequence[HostCheck]) -> Findings:
     return Findings(
         tier=enforcement.tier,
         isolated=enforcement.isolated,
@@ -231,7 +231,7 @@ def _findings(enforcement: Enforcement, trials: Sequence[Trial]) -> Findings:
     )
 
 
-def _try_all(sandbox: Sandbox, enforcement: Enforcement) -> Iterator[Trial]:
+def _try_all(sandbox: Sandbox, enforcement: Enforcement) -> Iterator[HostCheck]:
     """Run into every wall that there is said to be."""
     with tempfile.NamedTemporaryFile("w") as file, socket.create_server(("127.0.0.1", 0)) as server:
         file.write(SECRET)
@@ -243,18 +243,18 @@ def _try_all(sandbox: Sandbox, enforcement: Enforcement) -> Iterator[Trial]:
                 continue
             source = check.source.format(**facts) if "{" in check.source else check.source
             execution = sandbox.run(Program(source=source), check.limits)
-            yield Trial(name=check.name, held=check.holds(execution), detail=_said(execution))
+            yield HostCheck(name=check.name, held=check.holds(execution), detail=_said(execution))
 
 
-def _try_languages(sandbox: Sandbox) -> Iterator[Trial]:
+def _try_languages(sandbox: Sandbox) -> Iterator[HostCheck]:
     """Have every language that there are rules for pass its self-test."""
-    for name in known():
+    for name in all_languages():
         try:
-            yield Trial(name=name, held=True, detail=sandbox.offer(name))
+            yield HostCheck(name=name, held=True, detail=sandbox.offer(name))
         except SandboxError as error:
-            yield Trial(name=name, held=False, detail=str(error).removeprefix(f"{name}: "))
-    for name, why in others().broken.items():
-        yield Trial(name=name, held=False, detail=why)
+            yield HostCheck(name=name, held=False, detail=str(error).removeprefix(f"{name}: "))
+    for name, why in plugin_languages().broken.items():
+        yield HostCheck(name=name, held=False, detail=why)
 
 
 def _said(execution: Execution) -> str:
@@ -263,7 +263,9 @@ def _said(execution: Execution) -> str:
     return last[0] if last and execution.ending == Exited(1) else str(execution.ending)
 
 
-def _and_all_tiers(found: Findings, host: Host, probed: Sequence[Trial], python: str) -> Findings:
+def _and_all_tiers(
+    found: Findings, host: Host, probed: Sequence[HostCheck], python: str
+) -> Findings:
     tiers = [_try_tier(tier, python) for tier in ORDER]
     mend = list(remedies(host, probed))
     return msgspec.structs.replace(found, host=probed, tiers=tiers, remedies=mend)

@@ -8,11 +8,12 @@ from litestar.connection import ASGIConnection
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
 
-from proctor.server import fusion, native, piston
-from proctor.server.door import Door
+from proctor.server import routes
+from proctor.server.compat import piston, sandboxfusion
+from proctor.server.errors import ErrorResponse, error_response
 from proctor.server.keys import Scope
 from proctor.server.log import AccessLog
-from proctor.server.refusal import Refusal, answer
+from proctor.server.middleware import RequestMiddleware
 from proctor.server.service import Service
 
 NEEDS: dict[str, Scope | None] = {
@@ -46,7 +47,7 @@ NEEDS: dict[str, Scope | None] = {
 def create_app(service: Service) -> Litestar:
     """Return the routes of all dialects; `application` is what a server should serve."""
     handlers: dict[int | type[Exception], Any] = {HTTPException: _refuse, Exception: _refuse}
-    dialects = (native, fusion, piston)
+    dialects = (routes, sandboxfusion, piston)
     return Litestar(
         route_handlers=[route for dialect in dialects for route in dialect.routes(service)],
         guards=[_allowed],
@@ -59,7 +60,7 @@ def create_app(service: Service) -> Litestar:
 def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Refuse what no handler took: below the one path that is a dialect's own, in its shape."""
     its = request.scope["path"].startswith(f"{piston.PREFIX}/")
-    return piston.refuse(request, error) if its else answer(request, error)
+    return piston.refuse(request, error) if its else error_response(request, error)
 
 
 async def _allowed(
@@ -70,9 +71,13 @@ async def _allowed(
     path = connection.scope["path_template"]
     scope = NEEDS.get(path, "")
     if scope is not None and scope not in connection.scope["state"]["caller"].scopes:
-        raise Refusal(HTTPStatus.FORBIDDEN, "scope", f"this needs a key with the scope {scope}")
+        raise ErrorResponse(
+            HTTPStatus.FORBIDDEN, "scope", f"this needs a key with the scope {scope}"
+        )
 
 
-def application(service: Service, *, log: AccessLog | None = None, local: bool = False) -> Door:
+def application(
+    service: Service, *, log: AccessLog | None = None, local: bool = False
+) -> RequestMiddleware:
     """Return the application with all that requests have to pass first."""
-    return Door(create_app(service), service, log=log, local=local)
+    return RequestMiddleware(create_app(service), service, log=log, local=local)

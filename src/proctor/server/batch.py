@@ -12,14 +12,14 @@ from typing import Any
 
 from litestar.types import HTTPRequestEvent, HTTPScope, Receive, Send
 
+from proctor.client.schema import BatchAnswer, BatchLine, decode
 from proctor.errors import InputError
-from proctor.lines import encode
-from proctor.sandbox import MIB
-from proctor.server.grading import grade_one, plan_of
-from proctor.server.queue import Busy, Late
-from proctor.server.refusal import Refusal, refusal_of
+from proctor.records.encoding import encode
+from proctor.records.execution import MIB
+from proctor.server.errors import ErrorResponse, error_for
+from proctor.server.grade import grade_one, grading_plan
+from proctor.server.queue import QueueFull, QueueTimeout
 from proctor.server.service import Service
-from proctor.wire import BatchAnswer, BatchLine, decode
 
 LINES = "application/x-ndjson"
 KNOWN_TYPES = (LINES, "application/jsonl", "application/json-lines", "application/jsonlines")
@@ -73,16 +73,18 @@ class Batch:
     def _check(self) -> None:
         """Refuse a stream before it begins."""
         if self._scope["method"] != "POST":
-            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "send it by POST")
+            raise ErrorResponse(
+                HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "send it by POST"
+            )
         headers = dict(self._scope["headers"])
         kind = headers.get(b"content-type", b"").decode("latin-1")
         given = kind.partition(";")[0].strip().lower()
         if given not in KNOWN_TYPES:
             said = f"send it as {LINES}"
-            raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media_type", said)
+            raise ErrorResponse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media_type", said)
         gate = self._service.gate
         if gate.is_full(self._caller.name):
-            raise Busy(gate.retry_after())
+            raise QueueFull(gate.retry_after())
 
     async def _hear(self) -> None:
         """Take what comes, one message ahead of what is read, and notice if the client goes."""
@@ -104,7 +106,7 @@ class Batch:
                 number += 1
         except (InputError, TimeoutError) as error:
             said = str(error) or f"nothing came for {self._service.bounds.idle_seconds:g} seconds"
-            await self._give(_wrong(number, Refusal(HTTPStatus.OK, "stream", said)))
+            await self._give(_wrong(number, ErrorResponse(HTTPStatus.OK, "stream", said)))
         if work:
             await asyncio.wait(work)
         await self._answers.put(None)
@@ -143,16 +145,16 @@ class Batch:
         try:
             ask: BatchLine = decode(line, BatchLine)
             name = number if ask.id is None else ask.id
-            plan = await plan_of(self._service, ask, most=1)
+            plan = await grading_plan(self._service, ask, most=1)
             async with asyncio.timeout(plan.deadline_seconds):
                 receipt = await grade_one(
                     *(self._service, self._caller, plan, 0), wait_seconds=plan.deadline_seconds
                 )
             return encode(BatchAnswer(id=name, receipt=receipt)) + b"\n"
         except TimeoutError:
-            return _wrong(name, refusal_of(Late()))
+            return _wrong(name, error_for(QueueTimeout()))
         except Exception as error:  # noqa: BLE001  the others go on
-            return _wrong(name, refusal_of(error))
+            return _wrong(name, error_for(error))
 
     async def _give(self, answer: bytes) -> None:
         """Have an answer sent; wait while too many are there that the client does not read."""
@@ -173,6 +175,6 @@ class Batch:
         await self._send(message)
 
 
-def _wrong(name: str | int, refusal: Refusal) -> bytes:
+def _wrong(name: str | int, refusal: ErrorResponse) -> bytes:
     said = {"code": refusal.code, "detail": refusal.detail}
     return encode(BatchAnswer(id=name, error=said)) + b"\n"

@@ -20,7 +20,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from proctor.errors import InputError, boundary
-from proctor.server.door import Door
+from proctor.server.middleware import RequestMiddleware
 from proctor.server.service import Service
 
 BACKLOG = 2048
@@ -34,7 +34,7 @@ NOTICE = b"proctor: finishing what was accepted; once more stops now\n"
 class Connection(HttpToolsProtocol):
     """One connection; bounds are those of the application."""
 
-    app: Door
+    app: RequestMiddleware
     _head_bytes = 0
     _answering: RequestResponseCycle | None = None
     _head_timer: asyncio.TimerHandle | None = None
@@ -174,7 +174,7 @@ def listen(host: str, port: int) -> socket.socket:
     return server
 
 
-def serve(door: Door, service: Service, server: socket.socket) -> None:
+def serve(door: RequestMiddleware, service: Service, server: socket.socket) -> None:
     """Answer requests until asked to end."""
     _have_descriptors()
     options: dict[str, Any] = {

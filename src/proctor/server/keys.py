@@ -17,7 +17,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from proctor.errors import InputError, boundary
-from proctor.lines import explain, read_whole
+from proctor.storage.jsonl import explain_error, read_whole
 
 Scope = Literal["grade", "execute", "tasks", "tests", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -90,7 +90,7 @@ def read_keys(path: Path) -> list[Key]:
         try:
             key = msgspec.json.decode(line, type=Key)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise InputError(f"{path}, line {number}: {explain(error)}") from None
+            raise InputError(f"{path}, line {number}: {explain_error(error)}") from None
         if any(key.name == other.name for other in keys):
             raise InputError(f"{path}, line {number}: there is a key {key.name} already")
         keys.append(key)

@@ -4,11 +4,11 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 
-from proctor.receipt import Receipt
+from proctor.records.receipt import Receipt
+from proctor.records.verdict import Verdict, outcome_of
 from proctor.sandbox import Sandbox
-from proctor.sandbox.warm import Warm
-from proctor.server.queue import Gate
-from proctor.verdict import Verdict, outcome_of
+from proctor.sandbox.tiers.pooled import PooledSandbox
+from proctor.server.queue import RequestQueue
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds of the histogram of latencies, in seconds."""
@@ -62,7 +62,7 @@ class Metrics:
         with self._lock:
             self.executions[ending] += 1
 
-    def text(self, *, gate: Gate, sandbox: Sandbox, sessions: int, draining: bool) -> str:
+    def text(self, *, gate: RequestQueue, sandbox: Sandbox, sessions: int, draining: bool) -> str:
         """Return all of it in the text format of Prometheus."""
         with self._lock:
             gauges = _gauges(gate, sandbox, self.in_flight, sessions, draining=draining)
@@ -71,7 +71,7 @@ class Metrics:
 
 
 def _gauges(
-    gate: Gate, sandbox: Sandbox, in_flight: int, sessions: int, *, draining: bool
+    gate: RequestQueue, sandbox: Sandbox, in_flight: int, sessions: int, *, draining: bool
 ) -> list[str]:
     found = sandbox.enforcement()
     gauges: list[tuple[str, str, float]] = [
@@ -84,7 +84,7 @@ def _gauges(
         ("sessions", "Notebooks that are open.", sessions),
         ("draining", "1 while the service ends.", int(draining)),
     ]
-    if isinstance(sandbox, Warm):
+    if isinstance(sandbox, PooledSandbox):
         gauges.append(("boxes_idle", "Warm boxes that wait for a candidate.", sandbox.idle()))
     lines = []
     for name, about, value in gauges:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from proctor import wire
 from proctor.benchmarks.tasks_file import Row
+from proctor.client import schema
 
 JSON, LINES, TEXT = "application/json", "application/x-ndjson", "text/plain"
 ALWAYS = (401, 403, 503)
@@ -38,46 +38,46 @@ class Operation(NamedTuple):
 
 OPERATIONS = (
     Operation(
-        *("post", "/v1/grade", "Judge one or several completions of a task.", wire.Graded),
-        *(wire.Grade, WORK),
+        *("post", "/v1/grade", "Judge one or several completions of a task.", schema.Graded),
+        *(schema.Grade, WORK),
     ),
     Operation(
         *("post", "/v1/grade/batch", "Judge a stream of completions, one JSON object a line."),
-        *(wire.BatchAnswer, wire.BatchLine, (415, 429)),
+        *(schema.BatchAnswer, schema.BatchLine, (415, 429)),
         media=LINES,
     ),
     Operation(
-        *("post", "/v1/execute", "Run one program and say what happened.", wire.Executed),
-        *(wire.Execute, WORK),
+        *("post", "/v1/execute", "Run one program and say what happened.", schema.Executed),
+        *(schema.Execute, WORK),
     ),
     Operation(
         *("post", "/v1/sessions", "Open a notebook: a Python process that keeps its names."),
-        *(wire.SessionAbout, wire.OpenSession, WORK),
+        *(schema.SessionAbout, schema.OpenSession, WORK),
     ),
     Operation(
-        *("get", "/v1/sessions", "List your open notebooks.", wire.Sessions),
+        *("get", "/v1/sessions", "List your open notebooks.", schema.Sessions),
     ),
     Operation(
-        *("post", "/v1/sessions/{session_id}/execute", "Run a cell.", wire.ExecutedCell),
-        *(wire.ExecuteCell, (*WORK, 404, 409)),
+        *("post", "/v1/sessions/{session_id}/execute", "Run a cell.", schema.ExecutedCell),
+        *(schema.ExecuteCell, (*WORK, 404, 409)),
         parameters=(SESSION,),
     ),
     Operation(
-        *("delete", "/v1/sessions/{session_id}", "Close a notebook.", wire.SessionAbout),
+        *("delete", "/v1/sessions/{session_id}", "Close a notebook.", schema.SessionAbout),
         refusals=(404,),
         parameters=(SESSION,),
     ),
     Operation(
         *("get", "/v1/benchmarks", "List the benchmarks that are known by name."),
-        list[wire.BenchmarkAbout],
+        list[schema.BenchmarkAbout],
     ),
     Operation(
-        *("get", "/v1/benchmarks/{name}", "List the tasks of a benchmark.", wire.BenchmarkTasks),
+        *("get", "/v1/benchmarks/{name}", "List the tasks of a benchmark.", schema.BenchmarkTasks),
         refusals=(404,),
         parameters=(("name", "path", "Its name."),),
     ),
     Operation(
-        *("get", "/v1/tasks/{task_id}", "Tell about a task.", wire.TaskAbout),
+        *("get", "/v1/tasks/{task_id}", "Tell about a task.", schema.TaskAbout),
         refusals=(404,),
         parameters=(
             ("task_id", "path", "Its id, which may hold slashes."),
@@ -85,8 +85,8 @@ OPERATIONS = (
             ("tests", "query", "`true`: with its tests and solution; needs the scope tests."),
         ),
     ),
-    Operation("get", "/healthz", "Say that the process lives.", wire.Status, open=True),
-    Operation("get", "/readyz", "Say whether it takes work.", wire.Status, open=True),
+    Operation("get", "/healthz", "Say that the process lives.", schema.Status, open=True),
+    Operation("get", "/readyz", "Say whether it takes work.", schema.Status, open=True),
     Operation("get", "/metrics", "Counters for Prometheus.", str, media=TEXT),
 )
 
@@ -99,7 +99,7 @@ def document() -> bytes:
     }
     order = sorted(kinds, key=str)
     found, components = msgspec.json.schema_components(
-        [*order, wire.Trouble, Row], ref_template="#/components/schemas/{name}"
+        [*order, schema.ErrorBody, Row], ref_template="#/components/schemas/{name}"
     )
     schemas: dict[Any, Any] = dict(zip(order, found, strict=False))
     for name in ("Grade", "BatchLine"):
@@ -173,8 +173,8 @@ def page() -> str:
         parts.append(f"<h2>{one.method.upper()} {html.escape(one.path)}</h2>")
         parts += [f"<p>{html.escape(one.about)}", _details("all of it", told)]
     parts.append("<h1>Records</h1>")
-    for name, schema in whole["components"]["schemas"].items():
-        parts.append(_details(name, schema))
+    for name, one in whole["components"]["schemas"].items():
+        parts.append(_details(name, one))
     return "\n".join(parts)
 
 

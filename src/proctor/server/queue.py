@@ -5,7 +5,7 @@ Theory of operation. Requests are handled on an event loop; candidates run on th
 asked for before, and the lines take turns: who sends a thousand requests delays nobody who sends
 one. Threads fetch work by themselves, so none idles while the loop is busy. Whoever awaits the
 result of work and is cancelled (the client has gone, a deadline is over) takes it back: work that
-has not begun never runs, and a guest that runs is ended (`sandbox/drop.py`). Work that is already
+has not begun never runs, and a guest that runs is ended (`cancellation.py`). Work that is already
 under way for somebody else is not begun again: both get its result, and it is dropped only when
 both have gone.
 """
@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from proctor.engine import graders
-from proctor.sandbox.drop import Dropped, droppable
+from proctor.cancellation import Cancelled, cancellable
+from proctor.grading.engine import grader_threads
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ SHARE_OF_NEW = 0.05
 LEAST_RETRY, MOST_RETRY = 1.0, 60.0
 
 
-class Busy(Exception):
+class QueueFull(Exception):
     """The queue is full; it may be worth asking again after so many seconds."""
 
     def __init__(self, retry_after: float) -> None:
@@ -37,7 +37,7 @@ class Busy(Exception):
         self.retry_after = retry_after
 
 
-class Late(Exception):
+class QueueTimeout(Exception):
     """Its turn did not come in time."""
 
 
@@ -55,7 +55,7 @@ class _Job:
         self.waiters: set[asyncio.Future[Any]] = set()
 
 
-class Gate:
+class RequestQueue:
     """Runs blocking work on so many threads, in a fair order; may be used from any event loop."""
 
     def __init__(self, workers: int, most_waiting: int) -> None:
@@ -70,7 +70,7 @@ class Gate:
         self._same: dict[Hashable, _Job] = {}
         self._ready = threading.Condition()
         self._closed = False
-        self._threads = graders(workers)
+        self._threads = grader_threads(workers)
         for _ in range(workers):
             self._threads.submit(self._serve)
 
@@ -125,7 +125,7 @@ class Gate:
             job = None if same is None else self._same.get(same)
             if job is None:
                 if not patient and self.is_full(key):
-                    raise Busy(self.retry_after())
+                    raise QueueFull(self.retry_after())
                 job = _Job(work, key, same)
                 self._lines.setdefault(key, {})[job] = None
                 self.waiting += 1
@@ -150,7 +150,7 @@ class Gate:
 
     def _expire(self, job: _Job, waiter: asyncio.Future[Any]) -> None:
         if not job.begun and not waiter.done():
-            waiter.set_exception(Late())
+            waiter.set_exception(QueueTimeout())
 
     def _leave(self, job: _Job, waiter: asyncio.Future[Any]) -> None:
         """Wait no longer; what nobody waits for is dropped."""
@@ -177,9 +177,9 @@ class Gate:
             result: Any = None
             trouble: BaseException | None = None
             try:
-                with droppable(job.dropped):
+                with cancellable(job.dropped):
                     result = job.work()
-            except Dropped:
+            except Cancelled:
                 trouble = asyncio.CancelledError()
             except BaseException as error:  # noqa: BLE001  whoever waits gets it
                 trouble = error

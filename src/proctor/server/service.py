@@ -8,21 +8,23 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.benchmarks import TABLE, load, tasks_file
-from proctor.engine import Engine, Local
+from proctor.benchmarks import load, tasks_file
+from proctor.benchmarks.registry import TABLE
+from proctor.client.schema import decode
 from proctor.errors import InputError
+from proctor.grading.engine import Engine, LocalEngine
 from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
-from proctor.program import Program
-from proctor.sandbox import MIB, Limits, Sandbox, SandboxFailed
-from proctor.sandbox.admission import SHARE, host_memory
+from proctor.records.execution import MIB, Limits, SandboxFailed
+from proctor.records.program import Program
+from proctor.records.task import Benchmark, Task
+from proctor.sandbox import Sandbox
+from proctor.sandbox.limits.memory_budget import SHARE, host_memory
 from proctor.server.keys import Key, Keys
 from proctor.server.metrics import Metrics
-from proctor.server.notebooks import Notebooks
-from proctor.server.queue import Gate
+from proctor.server.notebook_registry import NotebookRegistry
+from proctor.server.queue import RequestQueue
 from proctor.settings import Settings
-from proctor.task import Benchmark, Task
-from proctor.wire import decode
 
 MOST_BENCHMARKS = 16
 MOST_GRADERS = 16
@@ -35,7 +37,7 @@ PROBE = Program(source="print(1)\n")
 PROBE_SECONDS = 5.0
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How large anything in a request may be."""
 
     header_bytes: int = 16 * 1024
@@ -71,7 +73,7 @@ class Service:
         most_waiting: int | None = None,
         settings: Settings | None = None,
         keys: Sequence[Key] | None = None,
-        bounds: Bounds | None = None,
+        bounds: ServiceLimits | None = None,
         memory_bytes: int | None = None,
     ) -> None:
         """Without `keys` everybody may ask; a queue holds some work for each worker.
@@ -80,14 +82,16 @@ class Service:
         may use `memory_bytes`, or its worker's share of what this machine has.
         """
         self.sandbox = sandbox
-        self.engine = engine or Local(sandbox, workers)
+        self.engine = engine or LocalEngine(sandbox, workers)
         self.workers = workers
         self.settings = settings or Settings()
-        self.bounds = bounds or Bounds()
+        self.bounds = bounds or ServiceLimits()
         self.keys = None if keys is None else Keys(keys)
-        self.gate = Gate(workers, most_waiting or WAITING_PER_WORKER * workers)
+        self.gate = RequestQueue(workers, most_waiting or WAITING_PER_WORKER * workers)
         self.metrics = Metrics()
-        self.notebooks = Notebooks(sandbox, self.bounds.sessions, self.bounds.sessions_of_one)
+        self.notebooks = NotebookRegistry(
+            sandbox, self.bounds.sessions, self.bounds.sessions_of_one
+        )
         self.held_bytes = 0
         """Of requests that are being answered."""
         self._failures = 0

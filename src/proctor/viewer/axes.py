@@ -6,8 +6,8 @@ from pathlib import Path
 from proctor.axes.measure import Axes, SampleAxes, read_axes
 from proctor.errors import InputError
 from proctor.report.axes import NAMES
-from proctor.score import Estimate
-from proctor.store import AXES
+from proctor.results.pass_at_k import Estimate
+from proctor.storage.run_directory import AXES
 
 KEPT = 8
 

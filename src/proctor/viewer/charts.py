@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from proctor.score import Estimate
-from proctor.viewer.figures import Point
+from proctor.results.pass_at_k import Estimate
+from proctor.viewer.background_figures import Point
 
 
 class Mark(NamedTuple):

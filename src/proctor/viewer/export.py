@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from proctor.errors import InputError, ProctorError, boundary
-from proctor.verdict import Bucket
-from proctor.viewer.catalogue import Catalogue, Standing, Status
+from proctor.records.verdict import Bucket
 from proctor.viewer.pages import compare, home, run, sample, watched
+from proctor.viewer.runs import RunCatalog, Standing, Status
 from proctor.viewer.site import HERE, Site
 
 MOST_RUNS = 200
@@ -85,7 +85,7 @@ class Files:
         return self._pairs.get(tuple(runs))
 
 
-def export_site(catalogue: Catalogue, folder: Path) -> Iterator[str]:
+def export_site(catalogue: RunCatalog, folder: Path) -> Iterator[str]:
     """Write the pages into a folder and yield lines that say what is there, and what is not."""
     with boundary(InputError, f"cannot write to {folder}", "name another folder"):
         folder.mkdir(parents=True, exist_ok=True)

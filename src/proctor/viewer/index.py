@@ -18,9 +18,9 @@ from typing import IO, NamedTuple
 import msgspec
 
 from proctor.errors import HostError, InputError, boundary
-from proctor.store import COMPLETIONS, MANIFEST, RECEIPTS
-from proctor.viewer.intake import BUCKETS, Intake, Reading
-from proctor.viewer.lookup import Lookup
+from proctor.storage.run_directory import COMPLETIONS, MANIFEST, RECEIPTS
+from proctor.viewer.index_queries import IndexQueries
+from proctor.viewer.index_writer import BUCKETS, IndexWriter, ReadState
 
 SEALED = 4096
 """How much of the beginning and of the end of what was read must be unchanged."""
@@ -52,8 +52,8 @@ class State(msgspec.Struct):
     """What an index was made from, and how far."""
 
     manifest: str = ""
-    files: dict[str, Reading] = msgspec.field(
-        default_factory=lambda: {RECEIPTS: Reading(), COMPLETIONS: Reading()}
+    files: dict[str, ReadState] = msgspec.field(
+        default_factory=lambda: {RECEIPTS: ReadState(), COMPLETIONS: ReadState()}
     )
 
 
@@ -77,7 +77,7 @@ class Index:
         self._lock = threading.RLock()
         self._database = _open(run, folder)
         self._state = State()
-        self.lookup = Lookup(run, self._database, self._lock)
+        self.lookup = IndexQueries(run, self._database, self._lock)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -179,7 +179,7 @@ class Index:
             if stored.manifest == self._state.manifest:
                 self._state = stored
             reading = self._state.files[name]
-            Intake(self._database, self._run / name, self._samples).take(reading, file)
+            IndexWriter(self._database, self._run / name, self._samples).take(reading, file)
             reading.size, reading.touched = now
             reading.seal = _seal(file, reading.end)
             self._write_note(STATE, msgspec.json.encode(self._state))

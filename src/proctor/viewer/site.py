@@ -8,15 +8,15 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from proctor.errors import InputError
-from proctor.receipt import Manifest
-from proctor.score import Estimate
-from proctor.verdict import OUTCOMES, Bucket, Outcome
-from proctor.viewer.catalogue import Catalogue, Standing, Status
-from proctor.viewer.figures import Curve, Figures
+from proctor.records.receipt import Manifest
+from proctor.records.verdict import OUTCOMES, Bucket, Outcome
+from proctor.results.pass_at_k import Estimate
+from proctor.viewer.background_figures import BackgroundFigures, Curve
 from proctor.viewer.index import Index
-from proctor.viewer.intake import BUCKETS, CODES
-from proctor.viewer.links import Links
-from proctor.viewer.questions import Questions
+from proctor.viewer.index_writer import BUCKETS, CODES
+from proctor.viewer.prompts import Prompts
+from proctor.viewer.runs import RunCatalog, Standing, Status
+from proctor.viewer.urls import Links
 
 HERE = Path(__file__).parent
 READ_SECONDS = 0.4
@@ -51,9 +51,9 @@ class Opened(msgspec.Struct, frozen=True):
 class Site:
     """Safe for use by several threads."""
 
-    def __init__(self, catalogue: Catalogue, links: Links) -> None:
+    def __init__(self, catalogue: RunCatalog, links: Links) -> None:
         self.catalogue, self.links = catalogue, links
-        self.figures, self.questions = Figures(), Questions()
+        self.figures, self.questions = BackgroundFigures(), Prompts()
         self.wait_seconds = float("inf") if links.static else READ_SECONDS
         self.figure_seconds = None if links.static else FIGURE_SECONDS
         """An export has the time to wait for everything."""

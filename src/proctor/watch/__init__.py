@@ -12,9 +12,9 @@ nothing else. There is no server and no database, and no clock is compared with 
 
 A job is one checkpoint and one benchmark. `checkpoints.py` finds checkpoints that are complete;
 `rotation.py` says which benchmarks may be relied on; `leases.py` sees to it that one watcher works
-on a job, and that another one takes over when he dies; `job.py` is the process that does the work
-and can be killed; `state.py` moves what came of it to its place; `mirror.py` copies that elsewhere;
-`loop.py` goes round.
+on a job, and that another one takes over when it dies; `job_process.py` is the process that does
+the work and can be killed; `job_state.py` moves its results into place; `mirror.py` copies them
+elsewhere; `loop.py` repeats all of this.
 
 DIGEST is of the checkpoint's resolved path and of its content, so two folders with one last name
 never mix, nor do two contents of one folder. KEY is of the benchmark's tasks and of how the model

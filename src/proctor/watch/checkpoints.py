@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from proctor.errors import HostError, InputError, ProctorError, boundary
-from proctor.lines import read_whole
-from proctor.models.weights import fingerprint
+from proctor.models.weights_digest import weights_sha256
+from proctor.storage.jsonl import read_whole
 from proctor.watch.config import Config
 
 INDEX = "model.safetensors.index.json"
@@ -38,7 +38,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(f"{self.path}\0{self.fingerprint}".encode()).hexdigest()
 
 
-class Incomplete(NamedTuple):
+class IncompleteCheckpoint(NamedTuple):
     """What may become a checkpoint."""
 
     path: str
@@ -72,9 +72,9 @@ class Finder:
         self._clock = clock
         self._seen: dict[Path, _Seen] = {}
 
-    def look(self) -> list[Checkpoint | Incomplete]:
+    def look(self) -> list[Checkpoint | IncompleteCheckpoint]:
         """Return all that there are, those that are not complete with the reason."""
-        found: list[Checkpoint | Incomplete] = []
+        found: list[Checkpoint | IncompleteCheckpoint] = []
         there = list(islice(self._candidates(), MOST_CHECKPOINTS))
         for path in there:
             try:
@@ -82,7 +82,7 @@ class Finder:
             except (OSError, ProctorError) as error:  # it may go or change while we look
                 if isinstance(error, HostError):
                     raise
-                found.append(Incomplete(_text(path), f"it cannot be read: {error}"))
+                found.append(IncompleteCheckpoint(_text(path), f"it cannot be read: {error}"))
         self._seen = {path: seen for path, seen in self._seen.items() if path in set(there)}
         return found
 
@@ -100,7 +100,7 @@ class Finder:
                     known.add(resolved)
                     yield resolved
 
-    def _judge(self, path: Path) -> Checkpoint | Incomplete:
+    def _judge(self, path: Path) -> Checkpoint | IncompleteCheckpoint:
         facts = facts_of(path)
         seen = self._seen.get(path)
         if seen is None or seen.facts != facts:
@@ -109,10 +109,10 @@ class Finder:
             return Checkpoint(path=_text(path), fingerprint=seen.fingerprint)
         why = self._lacks(path, seen)
         if why is not None:
-            return Incomplete(_text(path), why)
-        digest = content_of(path, facts)
+            return IncompleteCheckpoint(_text(path), why)
+        digest = content_digest(path, facts)
         if facts_of(path) != facts:
-            return Incomplete(_text(path), "it changes while it is looked at")
+            return IncompleteCheckpoint(_text(path), "it changes while it is looked at")
         self._seen[path] = seen._replace(fingerprint=digest)
         return Checkpoint(path=_text(path), fingerprint=digest)
 
@@ -166,23 +166,23 @@ def _file(path: Path, name: str) -> File:
     return File(name, facts.st_size, facts.st_mtime_ns, facts.st_ino)
 
 
-def is_unchanged(checkpoint: Checkpoint) -> bool:
+def has_not_changed(checkpoint: Checkpoint) -> bool:
     """Say whether a checkpoint still has the content that it is known by."""
     try:
-        return content_of(Path(checkpoint.path)) == checkpoint.fingerprint
+        return content_digest(Path(checkpoint.path)) == checkpoint.fingerprint
     except OSError:
         return False  # it is gone, or goes
 
 
-def content_of(path: Path, facts: Facts | None = None) -> str:
+def content_digest(path: Path, facts: Facts | None = None) -> str:
     """Return a digest of all files below a path: their names, sizes, and parts of each."""
     facts = facts_of(path) if facts is None else facts
     if path.is_file():
-        return fingerprint(path)
+        return weights_sha256(path)
     digest = hashlib.sha256()
     for file in facts:
         digest.update(f"{file.name}\0".encode("utf-8", "surrogateescape"))
-        digest.update(bytes.fromhex(fingerprint(path / file.name)))
+        digest.update(bytes.fromhex(weights_sha256(path / file.name)))
     return digest.hexdigest()
 
 

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from proctor.completion import Sampling
 from proctor.errors import InputError
-from proctor.lines import explain, parse_toml, read_whole
+from proctor.models.prompting import Strategy
 from proctor.models.providers import GROUP, KNOWN, PROVIDERS
-from proctor.plugins import plugged_in
-from proctor.prompt import Strategy
-from proctor.sandbox import Tier
+from proctor.plugins import load_plugins
+from proctor.records.completion import Sampling
+from proctor.records.execution import Tier
 from proctor.settings import MOST_WORKERS
+from proctor.storage.jsonl import explain_error, parse_toml, read_whole
 
 MAX_BYTES = 1 << 20
 PLACE = "{checkpoint}"
@@ -90,7 +90,7 @@ def read_config(path: Path) -> Config:
     try:
         config = msgspec.convert(document, Config)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {explain(error).replace(' or null', '')}") from None
+        raise InputError(f"{path}: {explain_error(error).replace(' or null', '')}") from None
     wrong = _wrong(config)
     if wrong is not None:
         raise InputError(f"{path}: {wrong}")
@@ -127,7 +127,7 @@ def _is_provider(model: str) -> bool:
     if not colon:
         return model.startswith(PLACE)
     return provider in ("recorded", *PROVIDERS) or bool(
-        plugged_in(GROUP, object, only=provider).found
+        load_plugins(GROUP, object, only=provider).found
     )
 
 

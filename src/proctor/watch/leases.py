@@ -27,8 +27,9 @@ from typing import Self, TypeVar
 import msgspec
 
 from proctor.errors import InputError
-from proctor.journal import writing
-from proctor.lines import encode, read_whole
+from proctor.records.encoding import encode
+from proctor.storage.journal import writing
+from proctor.storage.jsonl import read_whole
 
 MAX_BYTES = 1 << 20
 Record = TypeVar("Record")
@@ -47,7 +48,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
 
 
-class Beat(msgspec.Struct, frozen=True):
+class Heartbeat(msgspec.Struct, frozen=True):
     """A sign of life: what matters is that it is another one each time."""
 
     number: int
@@ -215,7 +216,7 @@ class Lease:
         place = self.folder / f"beat.{self.number}"
         beside = place.with_name(f".{place.name}")
         with suppress(OSError):  # the next one may succeed; if none does, we are lost
-            beside.write_bytes(encode(Beat(self._beats, now)))
+            beside.write_bytes(encode(Heartbeat(self._beats, now)))
             beside.replace(place)
             self._last = self._clock()
 

@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from proctor.errors import InputError, ProctorError
-from proctor.journal import writing
 from proctor.settings import Settings
-from proctor.watch.checkpoints import Checkpoint, Finder, Incomplete, is_unchanged
+from proctor.storage.journal import writing
+from proctor.watch.checkpoints import Checkpoint, Finder, IncompleteCheckpoint, has_not_changed
 from proctor.watch.config import Config
-from proctor.watch.leases import Lease, Leases, Why, failures, latest
-from proctor.watch.mirror import mirror_all
-from proctor.watch.rotation import Rotation
-from proctor.watch.state import (
+from proctor.watch.job_state import (
     RUN,
     Evaluated,
     Job,
@@ -23,6 +20,9 @@ from proctor.watch.state import (
     job_of,
     publish,
 )
+from proctor.watch.leases import Lease, Leases, Why, failures, latest
+from proctor.watch.mirror import mirror_all
+from proctor.watch.rotation import Rotation
 from proctor.watch.status import Status, status_of
 from proctor.watch.worker import MOMENT_SECONDS, Ending, carry_out, work_of
 
@@ -77,7 +77,7 @@ class Watcher:
         found = self._finder.look()
         unsettled = 0
         for one in found:
-            if isinstance(one, Incomplete):
+            if isinstance(one, IncompleteCheckpoint):
                 unsettled += one.why.startswith("unchanged for")
                 why = "unchanged for a while" if one.why.startswith("unchanged for") else one.why
                 self._tell(one.path, f"not yet: {why}")
@@ -154,7 +154,7 @@ class Watcher:
                 return self._failed(job, lease, failed, ended.said or "it ended without a word")
             case Ending.LATE:
                 return self._late(job, lease, attempt)
-        if not is_unchanged(job.checkpoint):
+        if not has_not_changed(job.checkpoint):
             return self._failed(job, lease, failed, "the checkpoint changed while it was evaluated")
         if not lease.holds():
             return None

@@ -10,8 +10,8 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from proctor.journal import writing
-from proctor.watch.state import CHECKPOINT, EVALUATED, RUN, sync_folder
+from proctor.storage.journal import writing
+from proctor.watch.job_state import CHECKPOINT, EVALUATED, RUN, sync_folder
 
 UNFINISHED = ".unfinished"
 BLOCK = 1 << 20

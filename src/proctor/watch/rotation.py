@@ -5,9 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from proctor.benchmarks import load
-from proctor.contract import why_not
+from proctor.checks.contract.result_store import why_not
+from proctor.records.task import Benchmark
 from proctor.settings import Settings
-from proctor.task import Benchmark
 from proctor.watch.config import Config
 
 

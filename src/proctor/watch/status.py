@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.watch.checkpoints import Checkpoint, Incomplete
+from proctor.watch.checkpoints import Checkpoint, IncompleteCheckpoint
 from proctor.watch.config import Config
-from proctor.watch.state import Known, Standing, known_jobs
+from proctor.watch.job_state import Known, Standing, known_jobs
 
 UNFINISHED = (Standing.WAITING, Standing.RUNNING)
 
@@ -31,12 +31,12 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def status_of(
-    config: Config, found: Sequence[Checkpoint | Incomplete], rotation: Mapping[str, str]
+    config: Config, found: Sequence[Checkpoint | IncompleteCheckpoint], rotation: Mapping[str, str]
 ) -> Status:
     """Gather how everything stands."""
     jobs = list(known_jobs(Path(config.results)))
     known = {job.checkpoint.path for job in jobs}
-    waiting = {one.path: one.why for one in found if isinstance(one, Incomplete)}
+    waiting = {one.path: one.why for one in found if isinstance(one, IncompleteCheckpoint)}
     return Status(
         results=config.results,
         jobs=jobs,

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from proctor.errors import HostError, boundary
-from proctor.lines import encode
+from proctor.records.encoding import encode
 from proctor.watch.config import Config
-from proctor.watch.job import Work
-from proctor.watch.state import LOG, Job
+from proctor.watch.job_process import Work
+from proctor.watch.job_state import LOG, Job
 
 MOMENT_SECONDS = 0.1
 MAX_SAID = 4096
@@ -63,7 +63,7 @@ def work_of(config: Config, job: Job, attempt: Path, *, sum_up: bool = False) ->
 def carry_out(work: Work, seconds: float, unwanted: Callable[[], bool]) -> Worked:
     """Have work done in a process of its own, in a group of its own, within so many seconds."""
     log = Path(work.folder) / LOG
-    words = [sys.executable, "-P", "-m", "proctor.watch.job"]
+    words = [sys.executable, "-P", "-m", "proctor.watch.job_process"]
     with (
         boundary(HostError, "cannot start a process"),
         log.open("ab") as file,

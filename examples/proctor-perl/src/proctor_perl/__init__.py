@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from proctor.benchmarks import Declaration, Source, tasks_file
+from proctor.benchmarks import tasks_file
+from proctor.benchmarks.source import Declaration, Source
 from proctor.languages import Language
 
 PROBE = r"""

@@ -1,5 +1,5 @@
-"""What `proctor.splice` says; in a box that very file stands in this one's place."""
+"""Stands for `proctor.records.translation_unit`, whose text takes this file's place in a box."""
 
-from proctor.splice import HOLE, INCLUDE, Place, Spliced, splice
+from proctor.records.translation_unit import HOLE, INCLUDE, FilledUnit, SourcePosition, fill_hole
 
-__all__ = ["HOLE", "INCLUDE", "Place", "Spliced", "splice"]
+__all__ = ["HOLE", "INCLUDE", "FilledUnit", "SourcePosition", "fill_hole"]

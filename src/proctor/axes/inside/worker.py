@@ -9,10 +9,10 @@ import clang
 from clang import cindex
 from clang.cindex import Diagnostic, TranslationUnit
 
+from ...records.translation_unit import INCLUDE, FilledUnit, fill_hole
 from .names import names_of
-from .roots import Finding, Known, Roots, finding
-from .source import INCLUDE, Spliced, splice
-from .words import NAMESPACES, NO_REFERENCE, OVERLOADED, Words, full_name
+from .root_causes import Finding, KnownNames, RootCauses, finding
+from .tokens import NAMESPACES, NO_REFERENCE, OVERLOADED, Tokens, full_name
 
 KEEP_GOING, PREAMBLE_AT_ONCE = 0x200, 0x100
 OPTIONS = (
@@ -85,14 +85,14 @@ class Reader:
         self._path = os.path.join(root, order["unit"])
         self._unit = order["files"][order["unit"]].encode()
         self._flags = order["flags"]
-        self._known = Known(order["repository"], order["standard"])
+        self._known = KnownNames(order["repository"], order["standard"])
         self._headers = set(order["headers"])
         self._graph = set(order["call_graph"])
         self._tu: Any = None
 
     def read(self, code: bytes) -> dict[str, Any]:
         """Return what was seen of one candidate."""
-        spliced = splice(self._unit, code)
+        spliced = fill_hole(self._unit, code)
         unsaved = [(self._path, spliced.text.decode("utf-8", "replace"))]
         if self._tu is None:
             self._tu = self._index.parse(
@@ -103,10 +103,10 @@ class Reader:
             )
         else:
             self._tu.reparse(unsaved_files=unsaved, options=OPTIONS)
-        words = Words(self._tu, self._path, spliced)
+        words = Tokens(self._tu, self._path, spliced)
         errors, outside = self._errors(spliced)
         own = words.declared({offset for offset, _ in errors})
-        roots = Roots(self._tu, words, self._known, own)
+        roots = RootCauses(self._tu, words, self._known, own)
         report = Report(spliced, outside)
         self._headers_of(spliced, errors, report)
         for offset, category in errors[:MOST]:
@@ -116,7 +116,7 @@ class Reader:
         self._count(words, report, failed=bool(errors or outside))
         return report.record()
 
-    def _unit_names(self, spliced: Spliced) -> dict[str, str]:
+    def _unit_names(self, spliced: FilledUnit) -> dict[str, str]:
         """Return the names that the unit has without the candidate."""
 
         def inside(place: Any) -> bool:
@@ -125,7 +125,7 @@ class Reader:
 
         return names_of(self._tu, inside, members=True)
 
-    def _errors(self, spliced: Spliced) -> tuple[list[tuple[int, str]], int]:
+    def _errors(self, spliced: FilledUnit) -> tuple[list[tuple[int, str]], int]:
         """Return errors in what the candidate wrote, and how many there are elsewhere."""
         inside, outside = [], 0
         for diagnostic in self._tu.diagnostics:
@@ -144,7 +144,7 @@ class Reader:
         return sorted(set(inside)), outside
 
     def _headers_of(
-        self, spliced: Spliced, errors: list[tuple[int, str]], report: "Report"
+        self, spliced: FilledUnit, errors: list[tuple[int, str]], report: "Report"
     ) -> None:
         """Tell headers that there are, those that were given, and those that there are not."""
         found = {}
@@ -187,7 +187,7 @@ class Reader:
         if not given:
             report.add(_header("out_of_call_graph", inside, name, at))
 
-    def _count(self, words: Words, report: "Report", *, failed: bool) -> None:
+    def _count(self, words: Tokens, report: "Report", *, failed: bool) -> None:
         """Say for each name what it refers to."""
         defined = {word.cursor.get_usr() for word in words.all if word.declares}
         defined.discard("")
@@ -242,7 +242,7 @@ def _header(kind: str, full: str, name: str, offset: int) -> Finding:
 class Report:
     """What is said of one candidate."""
 
-    def __init__(self, spliced: Spliced, outside: int) -> None:
+    def __init__(self, spliced: FilledUnit, outside: int) -> None:
         self.spliced = spliced
         self.outside = outside
         self.count: Counter[str] = Counter()

@@ -5,9 +5,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from proctor.client.schema import decode
 from proctor.errors import InputError
-from proctor.lines import brief, encode, explain
-from proctor.wire import decode
+from proctor.records.encoding import encode
+from proctor.storage.jsonl import explain_error, shorten
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR, UNSUPPORTED_VERSION = -32602, -32603, -32022
@@ -66,7 +67,7 @@ def parse(text: bytes) -> Message | None:
     except msgspec.ValidationError:
         raise Unreadable(INVALID_REQUEST, "a message is one object; there are no batches") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Unreadable(PARSE_ERROR, explain(error)) from None
+        raise Unreadable(PARSE_ERROR, explain_error(error)) from None
     known = line.id if _is_id(line.id) else None
     if line.jsonrpc != "2.0":
         raise Unreadable(INVALID_REQUEST, 'field jsonrpc must be "2.0"', known)
@@ -75,7 +76,7 @@ def parse(text: bytes) -> Message | None:
     if not isinstance(line.method, str):
         raise Unreadable(INVALID_REQUEST, "field method must be a string", known)
     if line.id is not UNSET and known is None:
-        raise Unreadable(INVALID_REQUEST, f"field id cannot be {brief(line.id)}")
+        raise Unreadable(INVALID_REQUEST, f"field id cannot be {shorten(line.id)}")
     params = line.params if isinstance(line.params, Raw) else Raw(b"{}")
     return Message(method=line.method, id=known, params=params)
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Raw
 
 from proctor.errors import InputError, ProctorError
-from proctor.lines import brief, encode
+from proctor.records.encoding import encode
 from proctor.server.mcp.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -33,8 +33,9 @@ from proctor.server.mcp.messages import (
     refusal,
 )
 from proctor.server.mcp.tools import TOOLS, Tool, call, listed
-from proctor.server.queue import Busy, Late
+from proctor.server.queue import QueueFull, QueueTimeout
 from proctor.server.service import Service
+from proctor.storage.jsonl import shorten
 
 WITH_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 WITHOUT = ("2026-07-28",)
@@ -153,7 +154,7 @@ class Session:
             case "tools/call":
                 self._begin(message.read(Call), id_, modern=modern)
                 return None
-        raise RpcError(METHOD_NOT_FOUND, f"there is no method {brief(message.method)}")
+        raise RpcError(METHOD_NOT_FOUND, f"there is no method {shorten(message.method)}")
 
     def _initialized(self, asked: str) -> dict[str, Any]:
         """Agree on a version: the one that is asked for, or the newest that we know."""
@@ -165,9 +166,9 @@ class Session:
         tool = TOOLS.get(asked.name)
         if tool is None:
             known = ", ".join(TOOLS)
-            raise RpcError(INVALID_PARAMS, f"there is no tool {brief(asked.name)}, only {known}")
+            raise RpcError(INVALID_PARAMS, f"there is no tool {shorten(asked.name)}, only {known}")
         if id_ in self._calls:
-            raise RpcError(INVALID_REQUEST, f"request {brief(id_)} is not answered yet")
+            raise RpcError(INVALID_REQUEST, f"request {shorten(id_)} is not answered yet")
         if len(self._calls) >= MOST_CALLS:
             raise RpcError(INVALID_REQUEST, f"{MOST_CALLS} requests are not answered yet")
         task = asyncio.get_running_loop().create_task(self._call(tool, asked, id_, modern=modern))
@@ -204,9 +205,9 @@ async def _result(service: Service, tool: Tool, arguments: bytes) -> dict[str, A
         given = await call(service, tool, arguments)
     except InputError as error:
         return _failed(f"{tool.name}: {error}")
-    except Busy as error:
+    except QueueFull as error:
         return _failed(str(error))
-    except Late:
+    except QueueTimeout:
         return _failed("there was no time for it before its deadline")
     except ProctorError as error:
         return _failed(f"Proctor itself failed, which says nothing about the program: {error}")

@@ -9,12 +9,21 @@ import msgspec
 from msgspec import Meta
 
 from proctor.benchmarks.tasks_file import Row
-from proctor.sandbox import MIB
-from proctor.server.executing import executed
-from proctor.server.grading import graded, plan_of
+from proctor.client.schema import (
+    Execute,
+    Executed,
+    Grade,
+    Graded,
+    LimitsAsked,
+    Seconds,
+    Short,
+    decode,
+)
+from proctor.records.execution import MIB
+from proctor.server.execute import execution_body
+from proctor.server.grade import graded_body, grading_plan
 from proctor.server.keys import ANYBODY
 from proctor.server.service import Service
-from proctor.wire import Execute, Executed, Grade, Graded, LimitsAsked, Seconds, Short, decode
 
 NOT_TEXT = "it is not UTF-8 text"
 
@@ -63,7 +72,7 @@ async def _execute(service: Service, asked: ExecuteAsked) -> Executed:
         fetch_files=asked.fetch_files,
         limits=limits,
     )
-    return _as_text(await executed(service, ANYBODY, ask))
+    return _as_text(await execution_body(service, ANYBODY, ask))
 
 
 def _as_text(done: Executed) -> Executed:
@@ -78,8 +87,8 @@ def _as_text(done: Executed) -> Executed:
 
 
 async def _grade(service: Service, asked: Grade) -> Graded:
-    plan = await plan_of(service, asked, most=service.bounds.completions)
-    receipts = await graded(service, ANYBODY, plan)
+    plan = await grading_plan(service, asked, most=service.bounds.completions)
+    receipts = await graded_body(service, ANYBODY, plan)
     return Graded(task_id=plan.task.task_id, receipts=receipts)
 
 

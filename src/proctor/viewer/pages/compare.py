@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from proctor.comparison import Comparisons, Pair
 from proctor.errors import InputError
-from proctor.score import Estimate
-from proctor.stats import Comparison
+from proctor.results.comparison import Comparisons, Pair
+from proctor.results.pass_at_k import Estimate
+from proctor.results.stats import Comparison
 from proctor.viewer.axes import axes_of, rows
-from proctor.viewer.catalogue import Standing
+from proctor.viewer.runs import Standing
 from proctor.viewer.site import Opened, Site
 
 FEWEST, MOST = 2, 8

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from proctor.score import Estimate
+from proctor.results.pass_at_k import Estimate
 from proctor.viewer import charts
-from proctor.viewer.catalogue import Status
 from proctor.viewer.pages.watched import is_watched
+from proctor.viewer.runs import Status
 from proctor.viewer.site import READ_SECONDS, Opened, Score, Site, moment
 
 MOST_POINTS = 60

@@ -2,12 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from proctor.verdict import OUTCOMES, Bucket
+from proctor.records.verdict import OUTCOMES, Bucket
 from proctor.viewer import charts
 from proctor.viewer.axes import axes_of, rows
-from proctor.viewer.catalogue import Standing
-from proctor.viewer.figures import Curve
-from proctor.viewer.lookup import ORDERS
+from proctor.viewer.background_figures import Curve
+from proctor.viewer.index_queries import ORDERS
+from proctor.viewer.runs import Standing
 from proctor.viewer.site import Opened, Site, word
 
 PAGE = 100

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from proctor.completion import Completion
 from proctor.errors import InputError
-from proctor.lines import explain
-from proctor.receipt import Receipt
-from proctor.store import COMPLETIONS, RECEIPTS
+from proctor.records.completion import Completion
+from proctor.records.receipt import Receipt
+from proctor.storage.jsonl import explain_error
+from proctor.storage.run_directory import COMPLETIONS, RECEIPTS
 from proctor.viewer.axes import axes_of, of_sample
-from proctor.viewer.code import coloured, shown, side_by_side
-from proctor.viewer.lookup import Found
+from proctor.viewer.highlight import highlight_code, shown, side_by_side
+from proctor.viewer.index_queries import Found
 from proctor.viewer.site import Opened, Site
 
 SIBLINGS = 200
@@ -41,7 +41,7 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
         question=site.questions.find(
             opened.manifest, receipt, completion.prompt_sha256 if completion else None
         ),
-        code=coloured(code.text, receipt.language),
+        code=highlight_code(code.text, receipt.language),
         code_left_out=code.left_out,
         tests=receipt.tests[:MOST_TESTS],
         axes=of_sample(
@@ -92,7 +92,7 @@ def _receipt(opened: Opened, task: str, sample: int) -> tuple[Found, Receipt]:
         receipt = msgspec.json.decode(line, type=Receipt)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"the receipt of sample {sample} of {task} cannot be read: {explain(error)}"
+            f"the receipt of sample {sample} of {task} cannot be read: {explain_error(error)}"
         ) from None
     if (receipt.task_id, receipt.sample) != (task, sample):
         raise InputError(f"{RECEIPTS} changed while it was looked at; load the page again")

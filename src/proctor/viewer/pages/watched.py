@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from proctor.errors import InputError
-from proctor.score import Estimate
+from proctor.results.pass_at_k import Estimate
 from proctor.viewer.site import Site
-from proctor.watch.state import RUN, Known, Standing, known_jobs
+from proctor.watch.job_state import RUN, Known, Standing, known_jobs
 
 MOST_JOBS = 2000
 COLOURS = {

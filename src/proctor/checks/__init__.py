@@ -1,0 +1,1 @@
+"""Can a benchmark, a run or a host be trusted?"""

@@ -1,0 +1,175 @@
+"""`proctor axes`: candidates in C++ on four axes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from proctor.cli import options as o
+from proctor.errors import InputError
+
+if TYPE_CHECKING:
+    from proctor.axes.measure import Axes
+    from proctor.records.receipt import Manifest
+    from proctor.records.task import Benchmark
+    from proctor.settings import Settings
+
+
+def axes(
+    what: Annotated[str, typer.Argument(help="Run directory, benchmark, or path of tasks.")],
+    *,
+    completions: Annotated[
+        Path | None, typer.Option(help="Samples file, which is judged first; not with a run.")
+    ] = None,
+    labelled: Annotated[
+        bool,
+        typer.Option(
+            "--labelled", help="Read the answers with known findings; exit with 1 if any is missed."
+        ),
+    ] = False,
+    data: o.Data = None,
+    workers: o.Workers = 0,
+    out: o.Out = None,
+    fresh: o.Fresh = False,
+    json: o.Json = False,
+    partial: o.Partial = False,
+    seed: o.Seed = 0,
+) -> None:
+    """Say of answers in C++ whether they compile, keep to their context, invent, are right."""
+    from proctor.report import full  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report.axes import findings, sections  # noqa: PLC0415
+    from proctor.report.text import printable  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
+    from proctor.storage.run_directory import AXES, MANIFEST, pretty, read_manifest, write_whole  # noqa: PLC0415
+
+    settings = load_settings()
+    if labelled:
+        _check(what, settings, json=json)
+        return
+    run = Path(what)
+    if not (run / MANIFEST).is_file():
+        if completions is None:
+            raise InputError(f"{what} is no run; --completions must say what to judge")
+        run = _judge(
+            what,
+            completions,
+            data,
+            workers=workers,
+            out=out,
+            settings=settings,
+            seed=seed,
+            fresh=fresh,
+            partial=partial,
+        )
+        data = None
+    elif completions is not None or out is not None:
+        raise InputError(f"{what} is a run: neither --completions nor --out goes with it")
+    manifest = read_manifest(run)
+    found = _measure(run, manifest, data, workers=workers, settings=settings, seed=seed)
+    write_whole(run / AXES, pretty(found))
+    if json:
+        typer.echo(as_json.render(found))
+        return
+    shown = [one for one in (*sections(found), findings(found)) if one.rows]
+    typer.echo(f"{printable(found.benchmark)} · {printable(found.model)}")
+    for section in shown:
+        typer.echo("\n".join(full.lines(section)))
+    typer.echo(f"\n  {printable(found.parser)}\n  {printable(found.run_dir)}")
+
+
+def _check(what: str, settings: "Settings", *, json: bool) -> None:
+    """Say what the axes are worth here."""
+    from proctor.axes.labels import compare, read_labels  # noqa: PLC0415
+    from proctor.axes.parser import Parser  # noqa: PLC0415
+    from proctor.benchmarks.repository_tasks import folders  # noqa: PLC0415
+    from proctor.cli.progress import Steps  # noqa: PLC0415
+    from proctor.report import full  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report.axes import worth  # noqa: PLC0415
+
+    benchmark, _ = o.open_benchmark(what, None, None, None, settings)
+    labels = read_labels(folders(Path(benchmark.source)))
+    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)
+    try:
+        parser = Parser(walls)
+        with Steps("reading", len({label.task for label in labels})) as bar:
+            found = compare(parser, benchmark.finder(), labels, bar.step)
+    finally:
+        walls.close()
+    if json:
+        typer.echo(as_json.render(found))
+    else:
+        typer.echo(f"{found.right} of {found.answers} answers are read as they are labelled")
+        for section in worth(found):
+            typer.echo("\n".join(full.lines(section)))
+    if found.misses:
+        raise typer.Exit(1)
+
+
+def _judge(
+    name: str,
+    completions: Path,
+    data: Path | None,
+    *,
+    workers: int,
+    out: Path | None,
+    settings: "Settings",
+    seed: int,
+    fresh: bool,
+    partial: bool,
+) -> Path:
+    """Judge completions as `proctor score` does, and return the run directory."""
+    from proctor.cli.run_plan import carry_out  # noqa: PLC0415
+    from proctor.grading.evaluate import Plan  # noqa: PLC0415
+    from proctor.models.recorded import RecordedSamples  # noqa: PLC0415
+    from proctor.records.completion import Sampling  # noqa: PLC0415
+
+    loaded, limits = o.open_benchmark(name, data, None, None, settings)
+    plan = Plan(
+        benchmark=loaded,
+        model=RecordedSamples(completions, None),
+        sampling=Sampling(seed=seed),
+        options=o.grading(
+            workers=workers,
+            benchmark=loaded,
+            settings=settings,
+            extract=o.Extract.auto,
+            preamble=o.Preamble.none,
+            no_reuse=False,
+            early_stop=False,
+            compare=None,
+            max_tests=None,
+        ),
+        limits=limits,
+        partial=partial,
+    )
+    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings, benchmark=loaded)
+    return Path(carry_out(plan, walls, out, fresh=fresh).run_dir)
+
+
+def _measure(
+    run: Path,
+    manifest: "Manifest",
+    data: Path | None,
+    *,
+    workers: int,
+    settings: "Settings",
+    seed: int,
+) -> "Axes":
+    from proctor.axes.measure import groups_of, measure_axes  # noqa: PLC0415
+    from proctor.axes.parser import Parser  # noqa: PLC0415
+    from proctor.cli.progress import Steps  # noqa: PLC0415
+    from proctor.cli.rejudge import benchmark_of  # noqa: PLC0415
+
+    benchmark: Benchmark = benchmark_of(run, manifest, data, settings)
+    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)
+    try:
+        parser = Parser(walls)
+        with Steps("reading", groups_of(run, manifest, benchmark)) as bar:
+            count = o.workers_for(workers, settings, benchmark)
+            return measure_axes(
+                run, manifest, benchmark, parser, workers=count, seed=seed, step=bar.step
+            )
+    finally:
+        walls.close()

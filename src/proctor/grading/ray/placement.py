@@ -1,0 +1,72 @@
+"""Which stations to ask for on which machines: as many workers as processors and memory allow."""
+
+from collections.abc import Iterable, Mapping
+from itertools import cycle, pairwise
+from typing import Any, NamedTuple
+
+WORKERS_A_STATION = 4
+"""Threads of one process wait for one another; a large machine has several stations."""
+
+
+class WorkerShare(NamedTuple):
+    """Which processors of a machine a station keeps to."""
+
+    first: int
+    of: int
+    """How many the machine has; if it has not, it shares them with somebody, and nobody keeps."""
+
+
+class WorkerSlot(NamedTuple):
+    """Where a station is asked for."""
+
+    node: str
+    workers: int
+    memory_bytes: int
+    """What a worker may use, so that all of the machine's workers have as much."""
+    part: WorkerShare | None = None
+    """Its processors, if stations fill the machine."""
+
+
+def worker_slots(
+    nodes: Iterable[Mapping[str, Any]], workers: int, memory_bytes: int
+) -> list[WorkerSlot]:
+    """Say which stations to ask for, if a worker's programs may use so much memory."""
+    alive = sorted((node for node in nodes if node.get("Alive")), key=lambda node: node["NodeID"])
+    cpus = {str(node["NodeID"]): _has(node, "CPU") for node in alive if _has(node, "CPU")}
+    memory = {str(node["NodeID"]): _has(node, "memory") for node in alive}
+    room = {name: min(cpus[name], memory[name] // memory_bytes or 1) for name in cpus}
+    shares = _shares(room, workers or sum(room.values()))
+    return [
+        WorkerSlot(
+            name,
+            size,
+            memory[name] // share,
+            WorkerShare(first, cpus[name]) if share == cpus[name] else None,
+        )
+        for name, share in shares.items()
+        for first, size in _parts(share)
+    ]
+
+
+def _has(node: Mapping[str, Any], resource: str) -> int:
+    return int((node.get("Resources") or {}).get(resource, 0))
+
+
+def _shares(room: Mapping[str, int], workers: int) -> dict[str, int]:
+    """Spread workers evenly over machines."""
+    shares = dict.fromkeys(room, 0)
+    left = min(workers, sum(room.values()))
+    for name in cycle(room):
+        if left == 0:
+            break
+        if shares[name] < room[name]:
+            shares[name] += 1
+            left -= 1
+    return shares
+
+
+def _parts(workers: int) -> list[tuple[int, int]]:
+    """Split the workers of a machine into stations: where each begins, and how many it has."""
+    count = -(-workers // WORKERS_A_STATION)
+    bounds = [workers * index // count for index in range(count + 1)] if count else []
+    return [(first, end - first) for first, end in pairwise(bounds)]

@@ -1,0 +1,1 @@
+"""C++ test programs, judged in two processes where values can cross."""

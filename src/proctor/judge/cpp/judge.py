@@ -1,0 +1,336 @@
+"""C++ tests and candidates as shared objects of their own, judged apart where values can cross.
+
+    apart      a host with the tests, whose function is a stub; a host with the candidate
+    together   one host with both, where the signature has types that do not cross, or the tests
+               reach into the candidate's process; the candidate exports nothing but its function
+    text       one text of both (`test_programs.py`), where tests need more of a candidate than that
+
+Which it is follows from the task: its prompt's declaration, its test code, and in doubt from its
+reference solution. Nothing that a candidate does leads from one to another.
+"""
+
+import hashlib
+import os
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from typing import Literal
+
+import msgspec
+
+from proctor.errors import SandboxError
+from proctor.extraction.assemble import reference_program
+from proctor.judge import test_programs
+from proctor.judge.assertions import REMEMBERED
+from proctor.judge.conversation import CandidateEnded, Findings
+from proctor.judge.cpp import codegen, relay
+from proctor.judge.cpp.relay import TOKEN_BYTES, UnlinkedError
+from proctor.judge.cpp.signature import Signature, mask_literals, parse_signature
+from proctor.judge.judgement import Judgement
+from proctor.judge.live_tests import EXAMINER_SECONDS, UnfitError
+from proctor.judge.stdin import program_failure
+from proctor.languages import gcc
+from proctor.languages.compiler import (
+    BuildRecipe,
+    CompiledProgram,
+    CompileFailure,
+    Outcome,
+    bucket_of,
+    unpack_files,
+)
+from proctor.languages.toolchain import Toolchain
+from proctor.records.execution import Execution
+from proctor.records.program import Program
+from proctor.records.task import Task, TestProgram
+from proctor.records.verdict import Bucket, Passed, TestResult, decide
+from proctor.sandbox import Sandbox
+from proctor.sandbox.supervisor.guest import Guest
+from proctor.sandbox.toolchains.runner import ToolchainRunner
+
+Strategy = Literal["apart", "together", "text"]
+ONE_PROCESS = re.compile(
+    r"\b(?:try|catch|throw|rdbuf|freopen|fork|pthread_\w+|thread|async|jthread|setjmp|longjmp"
+    r"|dlopen|dlsym|signal|sigaction|stdin|cin|\w*etenv|typeid)\b"
+)
+"""Words of tests that may reach into the candidate's process."""
+STARTS = "{ global: proctor_start; local: *; };\n"
+
+
+class _Exam(msgspec.Struct, kw_only=True):
+    """What is kept of a task between its samples."""
+
+    task: Task
+    tests: TestProgram
+    signature: Signature | None
+    way: Strategy
+    headers: tuple[str, ...] = ()
+    entry: str = ""
+    """What stands behind every candidate."""
+    begun: bool = False
+    recipes: dict[str, BuildRecipe] = {}
+    """How its parts are made."""
+    settled: bool = False
+    """Whether the reference has shown that the way is right."""
+    settling: threading.Lock = msgspec.field(default_factory=threading.Lock)
+
+
+class CppJudge:
+    """Judges C++ test programs; safe for use by several threads."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._exams: OrderedDict[str, _Exam] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def judge(self, task: Task, tests: TestProgram, program: Program) -> Judgement:
+        """Judge one sample, apart if that can be done."""
+        exam = self._exam(task, tests)
+        while True:
+            way = exam.way
+            found = self._by(exam, program)
+            passed = isinstance(found.verdict, Passed)
+            if passed or way == "text" or self._settle(exam) == way:
+                return found
+
+    def vouches(self, task: Task) -> bool:
+        """Say whether a task's reference is known to pass here."""
+        with self._lock:
+            exam = self._exams.get(task.sha256)
+            return exam is not None and exam.settled and exam.way != "text"
+
+    def _exam(self, task: Task, tests: TestProgram) -> _Exam:
+        """Look at a task once, however often it comes."""
+        with self._lock:
+            if task.sha256 not in self._exams:
+                self._exams[task.sha256] = _look_at(task, tests)
+                if len(self._exams) > REMEMBERED:
+                    self._exams.popitem(last=False)
+            return self._exams[task.sha256]
+
+    def _settle(self, exam: _Exam) -> Strategy:
+        """Find out with the reference whether a failure may be our way's and not the sample's."""
+        with exam.settling:
+            right = None if exam.settled else reference_program(exam.task)
+            if right is not None and not self._passes(exam, right):
+                exam.way = "text"
+            exam.settled = True
+            return exam.way
+
+    def _passes(self, exam: _Exam, right: Program) -> bool:
+        """Say whether the reference passes in the way of its task; if it did before, it does."""
+        if exam.way == "text":
+            return False
+        workshop = self._workshop(exam)
+        proof = workshop.proof(right)
+        if workshop.foreign.knows(proof):
+            return True
+        passed = isinstance(self._in_parts(exam, right).verdict, Passed)
+        if passed:
+            workshop.foreign.note(proof)
+        return passed
+
+    def _by(self, exam: _Exam, program: Program) -> Judgement:
+        """Judge a sample in the way of its task."""
+        if exam.way != "text":
+            try:
+                return self._in_parts(exam, program)
+            except UnfitError:  # nothing of the candidate's was heard by then
+                exam.way = "text"
+        findings = test_programs.run_tests(self._sandbox, exam.task, exam.tests, program)
+        return _found(findings, "together")
+
+    def _workshop(self, exam: _Exam) -> "CppTestBuild":
+        foreign = self._sandbox.native("cpp")
+        return CppTestBuild(foreign, foreign.offer("cpp"), exam)
+
+    def _in_parts(self, exam: _Exam, program: Program) -> Judgement:
+        workshop = self._workshop(exam)
+        if not exam.begun:  # else another is making the parts meanwhile
+            exam.begun = True
+            workshop.begin()
+        made = workshop.candidate(program)
+        parts = workshop.parts()
+        execution: Execution | None = None
+        end: CandidateEnded | None
+        for whole in (False, True):
+            if isinstance(made, CompileFailure):
+                execution, end = made.execution, program_failure(made.execution, "cpp")
+                break
+            try:
+                end, execution = _talk(workshop, parts, unpack_files(made.files)["part.so"])
+                break
+            except UnlinkedError as error:
+                end = _not_loaded(str(error))
+                made = made if whole else workshop.candidate(program, whole=True)
+        clock = self._sandbox.enforcement().clock
+        test = TestResult(index=0, passed=True) if end is None else end.result(0)
+        if execution is not None:
+            seconds = round(execution.usage.wall_seconds, 6)
+            test = msgspec.structs.replace(test, seconds=seconds)
+        shown = [] if execution is None else [execution]
+        return _found(Findings(tests=[test], executions=shown, clock=clock), exam.way)
+
+
+def _not_loaded(said: str) -> CandidateEnded:
+    """Say why a candidate could not be loaded: something is missing, or it is too large."""
+    large = "failed to map" in said or "cannot allocate" in said
+    return CandidateEnded(Bucket.MEMORY if large else Bucket.COMPILE, said)
+
+
+def _found(findings: Findings, judged: str) -> Judgement:
+    verdict = decide(findings.tests, timeout_is_final=True)
+    return Judgement(verdict=verdict, findings=findings, judged=judged)
+
+
+def _look_at(task: Task, tests: TestProgram) -> _Exam:
+    """See in which way candidates for a task can be judged."""
+    found = parse_signature(task.prompt, task.entry_point)
+    way: Strategy = "text"
+    if found is not None and codegen.tests(found, "", tests.code, apart=False) is not None:
+        reaches = ONE_PROCESS.search(mask_literals(tests.code))
+        way = "apart" if found.plain and not reaches else "together"
+    exam = _Exam(task=task, tests=tests, signature=found, way=way)
+    if found is not None:
+        exam.headers = gcc.prefix(f"{tests.setup}{found.head}")
+        exam.entry = codegen.entry(found, tests.code)
+    return exam
+
+
+class CppTestBuild:
+    """Makes the parts that a task is judged with."""
+
+    def __init__(self, foreign: ToolchainRunner, toolchain: Toolchain, exam: _Exam) -> None:
+        assert exam.signature is not None  # noqa: S101
+        self.foreign = foreign
+        self.toolchain = toolchain
+        self.exam = exam
+        self._signature = exam.signature
+
+    def begin(self) -> None:
+        """Make what nobody else is making by then, and wait for nobody."""
+        for recipe in self._recipes().values():
+            if not self._is_being_made(recipe):
+                self.foreign.make(self.toolchain, recipe, keep=True)
+
+    def parts(self) -> dict[str, bytes]:
+        """Return all but the candidate: UnfitError if the tests do not compile without one."""
+        recipes = self._recipes()
+        parts = {}
+        # What another is making comes last: two who begin a task together share its parts.
+        for name in sorted(recipes, key=lambda one: self._is_being_made(recipes[one])):
+            made = self.foreign.make(self.toolchain, recipes[name], keep=True)
+            parts[name] = _built(made, UnfitError if name == "tests.so" else SandboxError)
+        return parts
+
+    def _recipes(self) -> dict[str, BuildRecipe]:
+        """Return how parts are made, which is known from the task alone."""
+        exam, apart = self.exam, self.exam.way == "apart"
+        if not exam.recipes:
+            text = codegen.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
+            recipes = {"tests.so": self._part(text or "", STARTS, exam.headers)}
+            if apart:
+                call = codegen.caller(self._signature)
+                recipes["caller.so"] = self._part(call, STARTS, gcc.prefix(call))
+            exam.recipes = recipes
+        return exam.recipes
+
+    def _is_being_made(self, recipe: BuildRecipe) -> bool:
+        return self.foreign.is_making(self.toolchain, recipe)
+
+    def candidate(self, program: Program, *, whole: bool = False) -> Outcome:
+        """Make a candidate; `whole` with all libraries, so that nothing may be missing."""
+        return self.foreign.make(self.toolchain, self._recipe(program, whole=whole))
+
+    def proof(self, right: Program) -> str:
+        """Return a name for all that the reference is judged with, and for the reference."""
+        made = hashlib.sha256(self._recipe(right).digest(self.toolchain).encode())
+        made.update(self._host_recipe().digest(self.toolchain).encode())
+        for part in (self.exam.task.sha256.encode(), *self.parts().values()):
+            made.update(hashlib.sha256(part).digest())
+        return f"proof-{made.hexdigest()}"
+
+    def _recipe(self, program: Program, *, whole: bool = False) -> BuildRecipe:
+        setup = self.exam.tests.setup
+        source = f"{setup.rstrip()}\n{program.source}" if setup.strip() else program.source
+        text = source + self.exam.entry
+        return self._part(text, codegen.EXPORTS, self.exam.headers, whole=whole)
+
+    def start(self, parts: dict[str, bytes], *names: str, trusted: bool = False) -> Guest:
+        """Start a host with some parts; tests alone are trusted with time of their own."""
+        limits = self.exam.task.limits
+        if trusted:
+            limits = limits.with_seconds(max(EXAMINER_SECONDS, limits.wall_seconds))
+        files = {name: parts[name] for name in names}
+        args = [f"./{name}" for name in names]
+        host = self._host()
+        try:
+            return self.foreign.start(self.toolchain, host, files, args, limits)
+        finally:
+            os.close(host)
+
+    def _host_recipe(self) -> BuildRecipe:
+        steps = gcc.program(self.toolchain)
+        return BuildRecipe(files=codegen.HOST, steps=steps, products=("host",))
+
+    def _host(self) -> int:
+        recipe = self._host_recipe()
+
+        def make() -> bytes:
+            made = self.foreign.make(self.toolchain, recipe, keep=True)
+            return _built(made, SandboxError, "host")
+
+        return self.foreign.held(self.toolchain, recipe, make)
+
+    def _part(
+        self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
+    ) -> BuildRecipe:
+        """Return how a shared object is made of a text."""
+        begun = gcc.prefix(text)[: len(headers)] == headers and not gcc.reaches_in(text, may=True)
+        return BuildRecipe(
+            files={
+                "part.cpp": text.encode("utf-8", "surrogatepass"),
+                "exports.map": exports.encode(),
+            },
+            steps=gcc.whole(self.toolchain) if whole else gcc.parts(self.toolchain).steps,
+            products=("part.so",),
+            headers=headers if begun else (),
+            instances=codegen.INSTANCES,
+        )
+
+
+def _built(made: Outcome, error: type[Exception], name: str = "part.so") -> bytes:
+    if isinstance(made, CompiledProgram):
+        return unpack_files(made.files)[name]
+    said = made.execution.stderr.decode("utf-8", "replace").strip()
+    if bucket_of(made.execution) is not Bucket.COMPILE:
+        error = SandboxError  # it may go better next time
+    raise error(f"the tests do not compile by themselves: {said[:500]}")
+
+
+def _talk(
+    workshop: CppTestBuild, parts: dict[str, bytes], candidate: bytes
+) -> tuple[CandidateEnded | None, Execution]:
+    """Run tests with a candidate; say what went wrong, and what the candidate's process did."""
+    parts = {**parts, "candidate.so": candidate}
+    token, other = secrets.token_bytes(TOKEN_BYTES), secrets.token_bytes(TOKEN_BYTES)
+    if workshop.exam.way != "apart":
+        guest = workshop.start(parts, "candidate.so", "tests.so")
+        try:
+            relay.begin(guest, token)
+            end = relay.hear_together(guest, token)
+        finally:
+            execution = guest.finish()
+        return end, execution
+    tests = workshop.start(parts, "tests.so", trusted=True)
+    try:
+        relay.begin(tests, token)
+        guest = workshop.start(parts, "candidate.so", "caller.so")
+        try:
+            relay.begin(guest, other)
+            end = relay.hear(tests, guest, token)
+        finally:
+            execution = guest.finish()
+    finally:
+        tests.finish()
+    return end, execution

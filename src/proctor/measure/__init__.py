@@ -1,0 +1,1 @@
+"""How fast sandboxes and models are, and how well a model predicts text."""

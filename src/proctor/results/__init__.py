@@ -1,0 +1,1 @@
+"""From receipts to numbers."""

@@ -1,0 +1,189 @@
+"""Builds a box around itself and starts a keeper in it.
+
+Run as a fresh process. What it makes: a root file system in memory that holds the candidate's
+interpreter, the system's libraries and chosen packages, all read-only; a /dev with what harms
+nobody; namespaces for users, mounts, processes, ipc, network, host name and cgroups. Nothing of
+proctor and nothing of the user's is in it: the keeper's own source comes over a pipe.
+
+As root we build the root file system first, while we may still read the user's files, and then
+become an ordinary user for good. As an ordinary user we make a user namespace first and build
+inside it.
+"""
+
+import fcntl
+import marshal
+import os
+import signal
+import socket
+import stat
+import struct
+import sys
+from binascii import a2b_base64
+from typing import Any
+
+from . import syscalls
+
+DEVICES = ("null", "full", "random", "urandom")
+"""Not /dev/zero: what is shared by mapping it is memory that no limit counts."""
+LINKS = {
+    "dev/fd": "/proc/self/fd",
+    "dev/stdin": "/proc/self/fd/0",
+    "dev/stdout": "/proc/self/fd/1",
+    "dev/stderr": "/proc/self/fd/2",
+    "dev/shm": "/tmp",
+}
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+ALL = (
+    syscalls.NEWNS
+    | syscalls.NEWPID
+    | syscalls.NEWIPC
+    | syscalls.NEWNET
+    | syscalls.NEWUTS
+    | syscalls.NEWCGROUP
+)
+
+
+def build(plan: dict[str, Any]) -> None:
+    """Make the box, move into it, and become the keeper's interpreter."""
+    if os.geteuid() == 0:
+        syscalls.unshare(syscalls.NEWNS)
+        _make_root(plan)
+        plan = _with_ring(plan)
+        _become_nobody(plan["user"])
+        user, group = os.getuid(), os.getgid()
+        syscalls.unshare(syscalls.NEWUSER | ALL)
+        syscalls.map_user(0, user, group)
+    else:
+        user, group = os.getuid(), os.getgid()
+        syscalls.unshare(syscalls.NEWUSER | ALL)
+        syscalls.map_user(0, user, group)
+        _make_root(plan)
+    _move_in(plan)
+
+
+def settle(plan: dict[str, Any]) -> None:
+    """Make a box inside a container, of those of the paths in `shown` that the container has."""
+    if plan["namespaces"]:
+        found = [path for path in plan["shown"] if os.path.exists(path)]
+        links = {path[1:]: os.readlink(path) for path in found if os.path.islink(path)}
+        binds = [(path, path) for path in found if not os.path.islink(path)]
+        build({**plan, "binds": binds, "links": links})
+    os.mkdir(plan["place"])
+    os.execve(plan["argv"][0], plan["argv"], plan["environment"])
+
+
+def _move_in(plan: dict[str, Any]) -> None:
+    _follow(os.fork())
+    # from here on we are the first process of the box
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    flags = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
+    syscalls.mount("proc", "/proc", "proc", flags)
+    socket.sethostname("box")
+    if plan["loopback"]:
+        _raise_loopback()
+    os.execve(plan["argv"][0], plan["argv"], plan["environment"])
+
+
+def _raise_loopback() -> None:
+    """Have the network of the box lead back to itself, and hold little on its way.
+
+    What waits in a socket is memory that no limit of a process counts. A connection that has ended
+    would keep its port from the next guests for a minute.
+    """
+    for name, value in (
+        *(("tcp_rmem", "4096 65536 262144"), ("tcp_wmem", "4096 65536 262144")),
+        ("tcp_max_tw_buckets", "0"),
+    ):
+        with open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
+            file.write(value)
+    control = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
+    control.close()
+
+
+def _follow(child: int) -> None:
+    """Stay outside as long as the box lives, and go with it."""
+    if child == 0:
+        return
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+    os.closerange(3, 1 << 16)
+    _, status = os.waitpid(child, 0)
+    os._exit(abs(os.waitstatus_to_exitcode(status)))
+
+
+def _with_ring(plan: dict[str, Any]) -> dict[str, Any]:
+    """Create the keeper's io_uring as root, so pinned pages do not count for the user's limit."""
+    try:
+        ring = syscalls.io_uring()
+    except OSError:
+        return plan
+    os.set_inheritable(ring, True)
+    return {**plan, "argv": [*plan["argv"], str(ring)]}
+
+
+def _become_nobody(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # or our own files in /proc would not be ours
+
+
+def _make_root(plan: dict[str, Any]) -> None:
+    root, flags = plan["root"], syscalls.NOSUID | syscalls.NODEV
+    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
+    syscalls.mount("box", root, "tmpfs", flags, "size=16m,mode=755")
+    for source, target in plan["binds"]:
+        _bind(source, root + target)
+    for target in plan["masks"]:
+        syscalls.mount(
+            "nothing", root + target, "tmpfs", flags | syscalls.READ_ONLY, "size=4k,mode=755"
+        )
+    for target, text in plan["files"].items():
+        _write(root + target, text)
+    for name in DEVICES:
+        _bind(f"/dev/{name}", f"{root}/dev/{name}", device=True)
+    for name in ("proc", "tmp", "old"):
+        os.makedirs(f"{root}/{name}", exist_ok=True)
+    # for what packages write when the keeper loads them; guests have folders of their own there
+    syscalls.mount("keeper", f"{root}/tmp", "tmpfs", flags, "size=16m,mode=777")
+    for link, target in {**LINKS, **plan["links"]}.items():
+        os.makedirs(os.path.dirname(f"{root}/{link}"), exist_ok=True)
+        os.symlink(target, f"{root}/{link}")
+    # a new /proc may only be mounted where one is in sight; this one will be covered
+    syscalls.mount("/proc", f"{root}/proc", None, syscalls.BIND | syscalls.RECURSIVE)
+    os.chdir(root)
+    syscalls.pivot_root(".", "old")
+    os.chdir("/")
+    syscalls.unmount("/old")
+    os.rmdir("/old")
+    syscalls.mount(None, "/", None, syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | flags)
+
+
+def _bind(source: str, target: str, *, device: bool = False) -> None:
+    """Show a file or folder of the host in the box, read-only."""
+    if stat.S_ISDIR(os.stat(source).st_mode):
+        os.makedirs(target, exist_ok=True)
+    else:
+        _write(target, "")
+    syscalls.mount(source, target, None, syscalls.BIND | syscalls.RECURSIVE)
+    if not device:
+        flags = (
+            syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | syscalls.NOSUID | syscalls.NODEV
+        )
+        syscalls.mount(None, target, None, flags | syscalls.kept_flags(target))
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main() -> None:
+    """Read the plan and carry it out; what goes wrong is one line on standard error."""
+    plan = marshal.loads(a2b_base64(sys.argv[1]))  # noqa: S302  our own
+    try:
+        build(plan)
+    except OSError as error:
+        os.write(2, f"{error}\n".encode())
+        os._exit(1)

@@ -1,0 +1,149 @@
+"""Tries, one by one, what walls are made of, each in a process of its own that ends with it."""
+
+import json
+import os
+import resource
+import struct
+import sys
+from collections.abc import Callable
+
+from . import landlock, syscalls
+
+SOMEBODY = 65534
+GETPPID = {"x86_64": 110, "aarch64": 173}
+OTHERS = syscalls.NEWIPC | syscalls.NEWUTS | syscalls.NEWCGROUP
+
+
+def user_namespace(also: int = 0) -> str:
+    """Make a user namespace as an ordinary user, and others inside it."""
+    if os.geteuid() == 0:
+        os.setresgid(SOMEBODY, SOMEBODY, SOMEBODY)
+        os.setresuid(SOMEBODY, SOMEBODY, SOMEBODY)
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+    user, group = os.getuid(), os.getgid()
+    syscalls.unshare(syscalls.NEWUSER | also)
+    syscalls.map_user(0, user, group)
+    return f"made by user {user}"
+
+
+def mount_namespace() -> str:
+    """Mount a file system in memory that only this process sees."""
+    user_namespace(syscalls.NEWNS)
+    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
+    syscalls.mount("try", "/tmp", "tmpfs", syscalls.NOSUID | syscalls.NODEV, "size=4k")
+    return "a tmpfs mounted in it"
+
+
+def pid_namespace() -> str:
+    """Be the first process of a pid namespace, with a /proc that shows nobody else."""
+    user_namespace(syscalls.NEWNS | syscalls.NEWPID)
+    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
+    child = os.fork()
+    if child == 0:
+        try:
+            syscalls.mount(
+                "proc", "/proc", "proc", syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
+            )
+            seen = [name for name in os.listdir("/proc") if name.isdigit()]
+            os._exit(0 if seen == ["1"] else 1)
+        except OSError as error:
+            os._exit(error.errno or 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status:
+        raise OSError(status, f"mount /proc: {os.strerror(status)}")
+    return "its own /proc shows nobody else"
+
+
+def network_namespace() -> str:
+    """Have no network."""
+    user_namespace(syscalls.NEWNET)
+    return "without any interface that is up"
+
+
+def other_namespaces() -> str:
+    """Share neither messages nor a host name."""
+    user_namespace(OTHERS)
+    return "made"
+
+
+def system_call_filter() -> str:
+    """Have a system call refused."""
+    steps = [
+        (0x20, 0, 0, 0),
+        (0x15, 0, 1, GETPPID[os.uname().machine]),
+        (0x06, 0, 0, 0x0005000D),  # errno 13
+        (0x06, 0, 0, 0x7FFF0000),
+    ]
+    syscalls.Filter(b"".join(struct.pack("HBBI", *step) for step in steps)).install()
+    if syscalls.LIBC.getppid() >= 0:
+        raise OSError("the filter lets through what it should refuse")
+    return "a call refused"
+
+
+def files_out_of_reach() -> str:
+    """Be refused a folder that everybody may read."""
+    version = landlock.abi()
+    if not version:
+        raise OSError("this kernel has none, or it is switched off")
+    landlock.Landlock(version, []).restrict([])
+    try:
+        os.listdir("/")
+    except PermissionError:
+        return f"ABI {version}, a folder refused"
+    raise OSError("it lets through what it should refuse")
+
+
+def own_user() -> str:
+    """Become a user that nobody else is."""
+    if os.geteuid() != 0:
+        raise OSError("only root can become somebody else")
+    os.setgroups([])
+    os.setresgid(40000, 40000, 40000)
+    os.setresuid(40000, 40000, 40000)
+    return "became user 40000"
+
+
+def limits() -> str:
+    """Be refused more memory than a limit."""
+    resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
+    try:
+        bytearray(512 << 20)
+    except MemoryError:
+        return "memory refused"
+    raise OSError("memory beyond a limit was given")
+
+
+PROBES: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("user namespace", user_namespace),
+    ("mount namespace", mount_namespace),
+    ("pid namespace", pid_namespace),
+    ("network namespace", network_namespace),
+    ("other namespaces", other_namespaces),
+    ("system-call filter", system_call_filter),
+    ("Landlock", files_out_of_reach),
+    ("a user id of its own", own_user),
+    ("resource limits", limits),
+)
+
+
+def attempt(probe: Callable[[], str]) -> tuple[bool, str]:
+    """Try one thing in a process of its own; say whether it worked, and what came of it."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = f"+{probe()}"
+        except BaseException as error:
+            said = f"-{getattr(error, 'strerror', None) or error}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        said = file.read().decode() or "-the process died"
+    os.waitpid(child, 0)
+    return said.startswith("+"), said[1:]
+
+
+def main() -> None:
+    """Try everything and print what came of it."""
+    json.dump([[name, *attempt(probe)] for name, probe in PROBES], sys.stdout)

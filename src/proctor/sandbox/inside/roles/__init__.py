@@ -1,0 +1,1 @@
+"""What a guest does: one file for each role."""

@@ -1,0 +1,1 @@
+"""What bounds guests: clocks, cgroups, system calls, memory and disk."""

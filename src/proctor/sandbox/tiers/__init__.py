@@ -1,0 +1,1 @@
+"""One module for each tier, and the choice between them."""

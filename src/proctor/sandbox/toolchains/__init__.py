@@ -1,0 +1,1 @@
+"""Compiles and runs programs of languages other than Python, in boxes of their own."""

@@ -1,0 +1,1 @@
+"""HTTP dialects of other services, one folder for each."""

@@ -1,0 +1,1 @@
+"""Files: JSON Lines, journals, run directories, the cache."""

@@ -1,0 +1,86 @@
+"""What a task asked, where that can still be found: a run holds its digest, not its text."""
+
+import threading
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import msgspec
+
+from proctor.benchmarks import load
+from proctor.benchmarks.registry import TABLE
+from proctor.errors import InputError, ProctorError
+from proctor.models.prompting import Strategy, TestsShown, render_prompt
+from proctor.records.receipt import Manifest, Receipt
+from proctor.records.task import Benchmark, Task
+
+MOST_BYTES = 64 << 20
+"""Of a benchmark's file; reading more takes longer than anybody waits for a page."""
+KEPT = 4
+
+
+class Question(NamedTuple):
+    """A task as the run had it."""
+
+    prompt: str
+    exact: bool
+    """Whether the model is known to have been shown exactly this; else it is the task's text."""
+
+
+class Prompts:
+    """Benchmarks by the manifests of their runs; safe for use by several threads."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Benchmark | str] = {}
+        self._lock = threading.Lock()
+
+    def find(self, manifest: Manifest, receipt: Receipt, asked: str | None) -> Question | str:
+        """Return what was asked, or why that is not known; `asked` is the prompt's digest."""
+        with self._lock:
+            benchmark = self._known.get(manifest.benchmark_sha256)
+            if benchmark is None:
+                benchmark = self._known[manifest.benchmark_sha256] = _load(manifest)
+                if len(self._known) > KEPT:
+                    self._known.pop(next(iter(self._known)))
+            if isinstance(benchmark, str):
+                return benchmark
+            if receipt.task_id not in set(benchmark.ids):
+                return f"{manifest.source} has no such task"
+            task = benchmark.finder()(receipt.task_id)
+        if not _is_same(task, receipt):
+            return f"the task in {manifest.source} is not the one that was judged"
+        return _prompt(task, manifest, asked)
+
+
+def _load(manifest: Manifest) -> Benchmark | str:
+    path = Path(manifest.source)
+    try:
+        if not path.is_file():
+            return f"{manifest.source} is not on this machine, or not seen from this folder"
+        if path.stat().st_size > MOST_BYTES:
+            return f"{manifest.source} is too large to look into it for a page"
+        if manifest.benchmark in TABLE:
+            return load(manifest.benchmark, data=path)
+        return load(str(path))
+    except (ProctorError, OSError, ValueError) as error:
+        return str(error)
+
+
+def _prompt(task: Task, manifest: Manifest, asked: str | None) -> Question:
+    """Show the task in every way that a model may be shown one, until the digest agrees."""
+    for strategy, chat, shown in product(get_args(Strategy), (False, True), get_args(TestsShown)):
+        if asked is None or strategy != manifest.strategy:
+            continue
+        try:
+            prompt = render_prompt(task, strategy, chat=chat, shown=shown)
+        except InputError:  # not for models of this kind
+            continue
+        if prompt.sha256 == asked:
+            return Question(prompt.text, exact=True)
+    return Question(task.prompt, exact=False)
+
+
+def _is_same(task: Task, receipt: Receipt) -> bool:
+    """Say whether a task is the one that was judged, whatever limits it was given."""
+    limited = msgspec.structs.replace(task, limits=receipt.limits)
+    return receipt.task_sha256 in (task.sha256, limited.sha256)
