@@ -37,7 +37,7 @@ from proctor.models.generated import GenerativeModel, open_model
 from proctor.models.providers import ProviderRequest, provider_of
 from proctor.models.recorded import RecordedSamples
 from proctor.records.completion import Completion, Sampling
-from proctor.records.execution import MIB, Execution, Limits
+from proctor.records.execution import DEFAULT_SECONDS, MIB, Execution, Limits
 from proctor.records.program import Program
 from proctor.records.receipt import Receipt
 from proctor.records.task import Task
@@ -213,7 +213,7 @@ def execute(
     *,
     args: tuple[str, ...] = (),
     language: str = "python",
-    timeout_s: float = 3.0,
+    timeout_s: float = DEFAULT_SECONDS,
     limits: Limits | None = None,
 ) -> Execution:
     """Run one program and say what happened."""

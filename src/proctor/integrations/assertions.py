@@ -13,6 +13,7 @@ from proctor.api import grade, limits_of
 from proctor.extraction.python.syntax import parse
 from proctor.integrations.text import extract_code
 from proctor.records.completion import Completion
+from proctor.records.execution import DEFAULT_SECONDS
 from proctor.records.task import Assertions, Metadata, Task
 from proctor.records.verdict import Outcome
 from proctor.storage.jsonl import shorten
@@ -39,7 +40,9 @@ class CandidateResult(msgspec.Struct, frozen=True, kw_only=True):
     """Whether we or an assertion failed, so that the score says nothing about the candidate."""
 
 
-def run_candidate(code: str, assertions: Sequence[str], timeout_s: float = 3.0) -> CandidateResult:
+def run_candidate(
+    code: str, assertions: Sequence[str], timeout_s: float = DEFAULT_SECONDS
+) -> CandidateResult:
     """Run code and check assertions about it."""
     total = len(assertions)
     limits = limits_of(timeout_s)
@@ -80,7 +83,9 @@ def _error(total: int, detail: str, *, unscored: bool = False) -> CandidateResul
     )
 
 
-def score_code_exec(prediction: str, assertions: Sequence[str], timeout_s: float = 3.0) -> float:
+def score_code_exec(
+    prediction: str, assertions: Sequence[str], timeout_s: float = DEFAULT_SECONDS
+) -> float:
     """Extract code from a model's answer, run it, and return the share of assertions that hold."""
     code = extract_code(prediction)
     if code is None:

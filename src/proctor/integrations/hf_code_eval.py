@@ -19,7 +19,7 @@ from proctor.extraction.python.syntax import parse
 from proctor.grading.prepare import Options
 from proctor.integrations.dataset_columns import entry_of
 from proctor.records.completion import Completion
-from proctor.records.execution import Limits
+from proctor.records.execution import DEFAULT_SECONDS, Limits
 from proctor.records.receipt import Receipt
 from proctor.records.task import Assertions, CheckFunction, Task
 from proctor.records.verdict import Outcome
@@ -44,7 +44,7 @@ def compute(
     references: Sequence[str],
     k: Sequence[int] = (1, 10, 100),
     num_workers: int = 4,
-    timeout: float = 3.0,
+    timeout: float = DEFAULT_SECONDS,
 ) -> tuple[dict[str, float], Results]:
     """Run candidates against tests and return pass@k with the result of every candidate.
 

@@ -64,6 +64,9 @@ import msgspec
 from proctor.errors import InputError
 from proctor.judge.unordered import same_elements, same_lines, same_tokens
 
+TIERED_TOLERANCE = Decimal("1e-3")
+VALIDATOR_TOLERANCE = Decimal("1e-4")
+
 Close = Callable[[Any, Any], bool]
 
 
@@ -135,12 +138,12 @@ def _tiered_text(expected: str, got: str) -> bool:
     if wanted == given:
         return True
     pairs = zip(wanted, given, strict=False)
-    return len(wanted) == len(given) and all(_near(*pair, Decimal("1e-3")) for pair in pairs)
+    return len(wanted) == len(given) and all(_near(*pair, TIERED_TOLERANCE) for pair in pairs)
 
 
 def _validator_text(expected: str, got: str) -> bool:
     if _NUMBER.fullmatch(expected.strip()) and _NUMBER.fullmatch(got.strip()):
-        return _near(expected.strip(), got.strip(), Decimal("1e-4"))
+        return _near(expected.strip(), got.strip(), VALIDATOR_TOLERANCE)
     return expected.rstrip() == got.rstrip()
 
 
@@ -301,7 +304,9 @@ PROFILES: dict[str, Profile] = {
         Profile(
             name="validator",
             text=_validator_text,
-            value=partial(equal, close=partial(_close, absolute=1e-4, relative=0.0)),
+            value=partial(
+                equal, close=partial(_close, absolute=float(VALIDATOR_TOLERANCE), relative=0.0)
+            ),
         ),
         Profile(name="lcb", text=_lcb_text, value=equal),
         Profile(name="verl", text=_tiered_text, value=_perhaps_wrapped),

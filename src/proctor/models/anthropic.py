@@ -1,13 +1,10 @@
 """Models behind Anthropic's protocol."""
 
-import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from proctor.errors import InputError, PassingNoAnswer
-from proctor.models.concurrent import ask_all
-from proctor.models.http import Endpoint, ServedModel
+from proctor.models.http import Endpoint, HttpProvider, ServedModel
 from proctor.models.openai_protocol import count
 from proctor.records.completion import Completion, Request, Sampling, StopReason, completion_for
 
@@ -16,7 +13,7 @@ KEY = "ANTHROPIC_API_KEY"
 VERSION = "2023-06-01"
 
 
-class Anthropic:
+class Anthropic(HttpProvider):
     """One model, asked for chat: there is no plain continuation."""
 
     chat = True
@@ -24,31 +21,14 @@ class Anthropic:
     def __init__(
         self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: ServedModel
     ) -> None:
-        self.name = f"anthropic:{model}"
+        name = f"anthropic:{model}"
         if chat is False:
-            raise InputError(f"--model {self.name}: these models chat, they do not continue a text")
+            raise InputError(f"--model {name}: these models chat, they do not continue a text")
         if key is None and url is None:
-            raise InputError(f"--model {self.name}: put a key into {KEY}")
+            raise InputError(f"--model {name}: put a key into {KEY}")
         self._model = model
-        self._at_once = how.at_once
         headers = {"x-api-key": key or "none", "anthropic-version": VERSION}
-        self._endpoint = Endpoint(url or ANTHROPIC, headers, KEY, how)
-
-    def answer(
-        self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
-    ) -> Iterator[Completion]:
-        """Answer requests, many at once, in the order in which answers come."""
-        return ask_all(
-            lambda request: self._ask(request, sampling),
-            requests,
-            model=self.name,
-            at_once=self._at_once,
-            stop=stop,
-        )
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._endpoint.close()
+        super().__init__(name, Endpoint(url or ANTHROPIC, headers, KEY, how), how.at_once)
 
     def _ask(self, request: Request, sampling: Sampling) -> Completion:
         begin = time.monotonic()

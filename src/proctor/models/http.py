@@ -3,14 +3,17 @@
 import copy
 import email.utils
 import json
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 import stamina
 
 from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
+from proctor.models.concurrent import ask_all
+from proctor.records.completion import Completion, Request, Sampling
 
 Read = TypeVar("Read")
 
@@ -131,6 +134,34 @@ class Endpoint:
         if status in BUSY:
             return _Busy(said, _retry_after(response.headers.get("retry-after", "")))
         return NoAnswer(said)
+
+
+class HttpProvider:
+    """What providers behind a server share; a subclass sends one request and reads its answer."""
+
+    def __init__(self, name: str, endpoint: Endpoint, max_in_flight: int) -> None:
+        self.name = name
+        self._endpoint = endpoint
+        self._max_in_flight = max_in_flight
+
+    def answer(
+        self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
+    ) -> Iterator[Completion]:
+        """Answer requests, many at once, in the order in which answers come."""
+        return ask_all(
+            lambda request: self._ask(request, sampling),
+            requests,
+            model=self.name,
+            at_once=self._max_in_flight,
+            stop=stop,
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._endpoint.close()
+
+    def _ask(self, request: Request, sampling: Sampling) -> Completion:
+        raise NotImplementedError
 
 
 class _Busy(PassingNoAnswer):

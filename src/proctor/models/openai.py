@@ -1,13 +1,11 @@
 """Models behind a server that speaks OpenAI's protocol: vLLM, SGLang, llama.cpp, Ollama, OpenAI."""
 
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from proctor.errors import NoAnswer, PassingNoAnswer
-from proctor.models.concurrent import ask_all
-from proctor.models.http import Endpoint, ServedModel
+from proctor.models.http import Endpoint, HttpProvider, ServedModel
 from proctor.models.logprobs import ScoredText, TracedTokens
 from proctor.models.openai_protocol import parse_completion, parse_logprobs, request_body
 from proctor.models.prompt_logprobs import PromptLogprobs
@@ -17,35 +15,18 @@ OPENAI = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
 
 
-class OpenAI:
+class OpenAI(HttpProvider):
     """One model of one server, asked for chat or for plain continuation."""
 
     def __init__(
         self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: ServedModel
     ) -> None:
-        self.name = f"openai:{model}"
         self.chat = chat is not False
         self._model = model
         self._strict = url is None  # OpenAI itself refuses what it does not know
-        self._at_once = how.at_once
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
-        self._endpoint = Endpoint(url or OPENAI, headers, KEY, how)
-
-    def answer(
-        self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
-    ) -> Iterator[Completion]:
-        """Answer requests, many at once, in the order in which answers come."""
-        return ask_all(
-            lambda request: self._ask(request, sampling),
-            requests,
-            model=self.name,
-            at_once=self._at_once,
-            stop=stop,
-        )
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._endpoint.close()
+        endpoint = Endpoint(url or OPENAI, headers, KEY, how)
+        super().__init__(f"openai:{model}", endpoint, how.at_once)
 
     def score(self, text: str, context: int) -> ScoredText:
         """Say how likely a text is, if the server tells that of prompts."""

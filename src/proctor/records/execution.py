@@ -5,27 +5,23 @@ from typing import Literal
 
 import msgspec
 
+DEFAULT_SECONDS = 3.0
+"""Limit of processor time and of wall time where a task, benchmark or caller sets none."""
+
 KIB = 1024
-
-
 MIB = 1024 * KIB
-
-
 GIB = 1024 * MIB
 
-
 Tier = Literal["kernel", "docker", "contained", "wasm", "portable"]
-
-
 Clock = Literal["cpu", "wall"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one candidate may use; units are in the names."""
 
-    cpu_seconds: float = 3.0
+    cpu_seconds: float = DEFAULT_SECONDS
     """Processor time of all its threads and descendants together."""
-    wall_seconds: float = 3.0
+    wall_seconds: float = DEFAULT_SECONDS
     """Time that passes while it owes an answer, less the time it waited for a processor."""
     memory_bytes: int = GIB
     output_bytes: int = 256 * KIB

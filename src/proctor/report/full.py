@@ -12,14 +12,12 @@ from proctor.report.sections import sections
 from proctor.report.text import printable
 from proctor.results.summary import Summary
 
-IN_SUMMARY = ("Scores", "Outcomes", "Tasks that cannot be judged here", "Samples that are unscored")
-"""What a summary shows already."""
 WIDEST = 60
 
 
 def render(summary: Summary, details: Details) -> str:
     """Return a summary and what stands behind it as text."""
-    rest = [one for one in sections(summary, details) if one.title not in IN_SUMMARY]
+    rest = [one for one in sections(summary, details) if not one.in_summary]
     return text.render(summary) + "".join(f"{line}\n" for one in rest for line in lines(one))
 
 

@@ -13,6 +13,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    in_summary: bool = False
+    """Whether the short summary shows the same figures."""
 
 
 def format_figures(figure: Estimate) -> tuple[str, str, str, str, str]:

@@ -37,7 +37,7 @@ def _scores(summary: Summary) -> Section:
     for k, figure in summary.without_compile_resource.items():
         rows.append((f"pass@{k} without compile_resource", *format_figures(figure)))
     columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
-    return Section(title="Scores", columns=columns, rows=rows)
+    return Section(title="Scores", columns=columns, rows=rows, in_summary=True)
 
 
 def _outcomes(summary: Summary) -> Section:
@@ -45,7 +45,8 @@ def _outcomes(summary: Summary) -> Section:
         (OUTCOMES[Bucket(bucket)] or "unscored", bucket, str(count), _share(count, summary.samples))
         for bucket, count in summary.buckets.items()
     ]
-    return Section(title="Outcomes", columns=("outcome", "bucket", "samples", "share"), rows=rows)
+    columns = ("outcome", "bucket", "samples", "share")
+    return Section(title="Outcomes", columns=columns, rows=rows, in_summary=True)
 
 
 def _share(count: int, total: int) -> str:
@@ -76,12 +77,14 @@ def _slowest(details: Details) -> Section:
 
 def _unfit(summary: Summary) -> Section:
     rows = list(summary.unfit.items())
-    return Section(title="Tasks that cannot be judged here", columns=("task", "why"), rows=rows)
+    title, columns = "Tasks that cannot be judged here", ("task", "why")
+    return Section(title=title, columns=columns, rows=rows, in_summary=True)
 
 
 def _missing(summary: Summary) -> Section:
     rows = [(why, str(count)) for why, count in summary.missing.items()]
-    return Section(title="Samples that are unscored", columns=("why", "samples"), rows=rows)
+    title, columns = "Samples that are unscored", ("why", "samples")
+    return Section(title=title, columns=columns, rows=rows, in_summary=True)
 
 
 def _circumstances(summary: Summary, details: Details) -> Section:
