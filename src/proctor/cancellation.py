@@ -1,8 +1,8 @@
-"""Work that nobody waits for any more: its guest is ended, and no other guest is begun.
+"""Cancellation of work whose result is no longer wanted: its guest is killed, no other one starts.
 
-Who asks for work says so for a thread (`droppable`); the loops that wait for guests look now and
-then (`is_dropped`), and whoever is about to start one looks first (`check`). What others will use,
-too, such as the answers of a reference, is done in any case (`undropped`).
+The caller makes a thread's work `cancellable`. Loops that wait for a guest poll `is_cancelled`, and
+code that starts a guest calls `raise_if_cancelled` first. Work that other callers will use, such as
+computing a reference's answers, is `shielded`.
 """
 
 import threading
@@ -28,7 +28,7 @@ _here = _Here()
 
 @contextmanager
 def cancellable(dropped: threading.Event) -> Iterator[None]:
-    """Do work in this thread that ends by Dropped when the event is set."""
+    """Do work in this thread that ends by Cancelled when the event is set."""
     _here.dropped, before = dropped, _here.dropped
     try:
         raise_if_cancelled()

@@ -124,12 +124,12 @@ def test_what_are_no_packages(text):
 
 def test_workers_fit_into_memory_unless_asked_for(monkeypatch, capsys):
     benchmark = load("humaneval")
-    monkeypatch.setattr(options, "admitted", lambda _: 3)
+    monkeypatch.setattr(options, "admit_workers", lambda _: 3)
     monkeypatch.setattr(options, "default_workers", lambda: 8)
     assert options.workers_for(0, Settings(), benchmark) == 3
     assert options.workers_for(2, Settings(), benchmark) == 2
     assert capsys.readouterr().err == ""
     assert options.workers_for(0, Settings(workers=9), benchmark) == 9
     assert "9 workers may use more memory" in capsys.readouterr().err
-    monkeypatch.setattr(options, "admitted", lambda _: 0)
+    monkeypatch.setattr(options, "admit_workers", lambda _: 0)
     assert options.workers_for(0, Settings(), benchmark) == 1

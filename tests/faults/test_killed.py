@@ -173,7 +173,7 @@ def test_killed_often_in_other_tiers(
 
 STEP = """
 import os, signal, sys
-from proctor import store
+from proctor.storage import run_directory
 steps = int(sys.argv.pop(1))
 def counted(name):
     real = getattr(os, name)
@@ -188,12 +188,12 @@ def counted(name):
 STARTED = []
 for name in ("fsync", "replace", "unlink", "open"):
     counted(name)
-write = store.write_whole
+write = run_directory.write_whole
 def write_whole(path, content):
     if path.name == "report.json":
         STARTED.append(True)
     write(path, content)
-store.write_whole = write_whole
+run_directory.write_whole = write_whole
 from proctor.cli import main
 main()
 """

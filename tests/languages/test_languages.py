@@ -112,7 +112,7 @@ def test_known_are_ours_and_those_of_other_packages(monkeypatch):
 
     monkeypatch.setattr("proctor.plugins.metadata.entry_points", lambda group: [Point()])
     monkeypatch.setattr(
-        "proctor.languages.others", plugin_languages.__wrapped__
+        "proctor.languages.plugin_languages", plugin_languages.__wrapped__
     )  # not what was found before
     assert list(all_languages.__wrapped__()) == [*TABLE, "lolcode"]
 
@@ -125,8 +125,8 @@ def test_a_broken_language_of_another_package_breaks_no_other(monkeypatch):
             raise ImportError("no cats here")
 
     monkeypatch.setattr("proctor.plugins.metadata.entry_points", lambda group: [Point()])
-    monkeypatch.setattr("proctor.languages.others", plugin_languages.__wrapped__)
-    monkeypatch.setattr("proctor.languages.known", all_languages.__wrapped__)
+    monkeypatch.setattr("proctor.languages.plugin_languages", plugin_languages.__wrapped__)
+    monkeypatch.setattr("proctor.languages.all_languages", all_languages.__wrapped__)
     assert get_language("python").name == "python"
     with pytest.raises(
         InputError,

@@ -210,9 +210,9 @@ import signal, sys
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.program import Program
+from proctor.records.execution import Limits
+from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox(sys.argv[1], sys.executable)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     program = Program(source=f"import os\nos.kill(os.getpid(), {number:d})\nprint('deaf')\n")
@@ -307,9 +307,9 @@ def test_who_closes_a_session_ends_what_runs_in_it(sandbox):
 
 KILLED = """
 import os, sys, threading
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.program import Program
+from proctor.records.execution import Limits
+from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox(sys.argv[1], sys.argv[2])
 fork = "os.setsid() if hasattr(os, 'fork') and os.fork() == 0 else None"
 source = f"import os, time\\n{fork}\\nprint('up', flush=True)\\ntime.sleep(1000)"

@@ -181,8 +181,8 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from proctor.errors import HostError
-from proctor.journal import Journal, Key
-from proctor.store import write_whole
+from proctor.storage.journal import Journal, Key
+from proctor.storage.run_directory import write_whole
 path = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 journal = Journal(path / "j")

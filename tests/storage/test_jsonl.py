@@ -310,7 +310,7 @@ HUGE = """
 import resource, sys
 from pathlib import Path
 from proctor.errors import InputError
-from proctor.lines import read_lines
+from proctor.storage.jsonl import read_lines
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     for line in read_lines(Path(sys.argv[1])):

@@ -1,4 +1,4 @@
-"""What static analysis says of one candidate: Kind, Finding, Status, Reading."""
+"""What static analysis says of one candidate: Kind, Finding, SampleStatus, FindingReader."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

@@ -1,7 +1,7 @@
 """`code_eval` of Hugging Face's `evaluate`: the same arguments and the same shape of results.
 
-    from proctor.drop_in import code_eval
-    pass_at_k, results = code_eval.compute(references=[…], predictions=[[…]], k=[1, 10])
+    from proctor.integrations import hf_code_eval
+    pass_at_k, results = hf_code_eval.compute(references=[…], predictions=[[…]], k=[1, 10])
 
 Candidates run in the sandbox and never see the tests, so no environment variable has to allow it.
 A sample that we could not judge counts for nothing: it is left out of pass@k, a warning says so,

@@ -1,7 +1,7 @@
 """The supervisor's talk with one candidate: every message numbered, bounded and checked.
 
 The supervisor owns the verdict. It sends requests, and whatever comes back is either the answer
-to the request that is due or the end of the conversation: `Gone`, with a bucket. A failure of
+to the request that is due or the end of the conversation: `CandidateEnded`, with a bucket. A failure of
 ours is `HarnessError` and never reaches a bucket of the candidate's.
 """
 
@@ -160,7 +160,7 @@ class FrameSource(Protocol):
     """Where frames of a candidate come from."""
 
     def receive(self) -> Frame:
-        """Return the next frame; Gone when there is none to come."""
+        """Return the next frame; CandidateEnded when there is none to come."""
         ...
 
 
@@ -181,7 +181,7 @@ def expect_reply(source: FrameSource, number: int, *kinds: int) -> Frame:
 
 
 def await_load(source: FrameSource) -> None:
-    """Return when the program has loaded; Gone if it did not."""
+    """Return when the program has loaded; CandidateEnded if it did not."""
     message = read_message(expect_reply(source, 0, frames.LOADED))
     stage = message.get("stage")
     if stage == "done":
@@ -221,7 +221,7 @@ class Transcript:
         self._frames = Reader().feed(exchanged.answers)
 
     def receive(self) -> Frame:
-        """Return the next frame; Gone when there is none to come."""
+        """Return the next frame; CandidateEnded when there is none to come."""
         try:
             return next(self._frames)
         except StopIteration:
@@ -241,7 +241,7 @@ class Candidate:
         self.guest.send(frames.pack(kind, number, frames.dump(message)))
 
     def receive(self) -> Frame:
-        """Wait for any frame; Gone when there is none to come."""
+        """Wait for any frame; CandidateEnded when there is none to come."""
         try:
             return self.guest.receive()
         except GuestEnded as end:

@@ -6,8 +6,8 @@
     transformers:PATH        a checkpoint, by transformers in this process
     command:PROGRAM …        any program that reads and writes JSON lines
 
-Others are found by the entry points `proctor.models`: a function that takes NAME and `Asked` and
-returns a `Provider`.
+Others are found by the entry points `proctor.models`: a function that takes NAME and a
+`ProviderRequest` and returns a `Provider`.
 """
 
 import threading

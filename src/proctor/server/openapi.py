@@ -125,7 +125,7 @@ def document() -> bytes:
 
 
 def _operation(one: Operation, schemas: dict[Any, Any]) -> dict[str, Any]:
-    trouble = {JSON: {"schema": {"$ref": "#/components/schemas/Trouble"}}}
+    trouble = {JSON: {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
     given = {"type": "string"} if one.gives is str else schemas[one.gives]
     refused = (*one.refusals, *(() if one.open else ALWAYS), *((503,) if one.open else ()))
     made: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """One bounded queue in front of the sandbox, fair between keys.
 
 Theory of operation. Requests are handled on an event loop; candidates run on the threads of a
-`Gate`, so many at once and no more. What cannot run yet waits in line with what the same key has
+`RequestQueue`, so many at once and no more. What cannot run yet waits in line with what the same key has
 asked for before, and the lines take turns: who sends a thousand requests delays nobody who sends
 one. Threads fetch work by themselves, so none idles while the loop is busy. Whoever awaits the
 result of work and is cancelled (the client has gone, a deadline is over) takes it back: work that
@@ -84,9 +84,9 @@ class RequestQueue:
     ) -> T:
         """Run work in its turn and return its result.
 
-        If the queue is full, Busy is raised at once; but who is ready to wait for `wait_seconds`
-        is let in, and gets Late if the turn has not come by then. Work with the `same` identity
-        as some that waits or runs is not run again.
+        A full queue raises QueueFull at once. A caller that passes `wait_seconds` is let in
+        anyway and gets QueueTimeout if its turn has not come by then. Work with the `same`
+        identity as work that waits or runs is not run again.
         """
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[T] = loop.create_future()

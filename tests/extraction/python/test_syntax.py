@@ -236,7 +236,7 @@ def test_threads_that_parse_at_once_do_not_disturb_one_another() -> None:
 SHORT_OF_MEMORY = """
 import resource
 from pathlib import Path
-from proctor.extraction.syntax import parse
+from proctor.extraction.python.syntax import parse
 assert parse("-" * 7000 + "1") is None, "it is nested too deep"
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 most = pages * resource.getpagesize() + (8 << 20)

@@ -248,7 +248,7 @@ def test_the_walls_say_which_it_is(opened: PooledSandbox, monkeypatch: pytest.Mo
     def nowhere() -> CgroupRoot:
         raise SandboxError("no cgroup that counts memory is in sight")
 
-    monkeypatch.setattr(kernel, "find_ground", nowhere)
+    monkeypatch.setattr(kernel, "find_cgroup_root", nowhere)
     other = kernel.open_kernel()
     try:
         assert "watched, all together" in other.enforcement().walls["memory_bytes"]
@@ -279,8 +279,9 @@ def test_a_closed_box_leaves_no_cgroup(
 
 OPENS = """
 import sys, time
-from proctor.sandbox import Limits, kernel
-from proctor.program import Program
+from proctor.records.execution import Limits
+from proctor.sandbox.tiers import kernel
+from proctor.records.program import Program
 sandbox = kernel.open_kernel()
 sandbox.run(Program(source="print(1)"), Limits())
 (box,) = (box for pool in sandbox._pools.values() for box in pool._idle)

@@ -338,9 +338,9 @@ def quarter() -> Iterator[Path]:
 IN_A_QUARTER = """
 import json, sys
 open(sys.argv[1], "w").write("0")
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.program import Program
+from proctor.records.execution import Limits
+from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox("auto", sys.executable)
 limits = Limits(cpu_seconds=0.4, wall_seconds=0.4)
 for source in json.loads(sys.argv[2]):

@@ -143,11 +143,12 @@ def test_a_file_system_without_locks(folder: Path, monkeypatch: pytest.MonkeyPat
 RACE = """
 import sys
 from pathlib import Path
-from proctor.sandbox.place import ENVIRONMENT, Place, sweep
+from proctor.sandbox.supervisor.environment import ENVIRONMENT
+from proctor.sandbox.supervisor.temp_dirs import LockedTempDir, sweep
 ENVIRONMENT["TMPDIR"] = sys.argv[1]
 for _ in range(200):
     sweep.cache_clear()
-    place = Place(lambda folder: (folder / "scratch").mkdir())
+    place = LockedTempDir(lambda folder: (folder / "scratch").mkdir())
     assert (place.path / "scratch").exists()
     place.remove()
 """
@@ -186,9 +187,9 @@ def test_a_keeper_that_is_killed(folder: Path, tier: str, all_closed: None) -> N
 
 HOLDS = """
 import sys, time
-from proctor.sandbox import Limits
-from proctor.sandbox.box import ENVIRONMENT
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.execution import Limits
+from proctor.sandbox.supervisor.environment import ENVIRONMENT
+from proctor.sandbox.tiers.select import open_sandbox
 ENVIRONMENT["TMPDIR"] = sys.argv[2]
 session = open_sandbox(sys.argv[1], sys.executable).session(Limits())
 session.write("a/file", b"x")

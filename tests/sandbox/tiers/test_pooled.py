@@ -112,9 +112,9 @@ def test_a_box_starts_whatever_its_starter_does_not_hear(kernel: PooledSandbox) 
     code = """
 import signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-from proctor.program import Program
-from proctor.sandbox import Limits
-from proctor.sandbox.choose import open_sandbox
+from proctor.records.program import Program
+from proctor.records.execution import Limits
+from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox("kernel", sys.executable)
 print(sandbox.run(Program(source="print(6 * 7)"), Limits()).stdout)
 sandbox.close()

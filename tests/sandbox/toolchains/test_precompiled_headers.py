@@ -217,7 +217,7 @@ def watched(foreign, monkeypatch):
         seen.append(more.get("headers") is not None)
         return original(*given, **more)
 
-    monkeypatch.setattr(foreign_boxes, "compile_in", compile_in)
+    monkeypatch.setattr(foreign_boxes, "compile_in_box", compile_in)
     yield seen
     foreign._headers.close()
 
@@ -270,7 +270,7 @@ def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
             return Execution(ending=TimedOut("wall"))
         return Execution(ending=Exited(1), stderr=b"first", usage=Usage(wall_seconds=20.0))
 
-    monkeypatch.setattr(foreign_boxes, "compile_in", compile_in)
+    monkeypatch.setattr(foreign_boxes, "compile_in_box", compile_in)
     execution = run(foreign, f"{PROGRAM}// one that takes long\n")
     assert given == [30.0, 10.0]
     assert (execution.ending, execution.stderr) == (Exited(1), b"first")
@@ -375,10 +375,10 @@ def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
 COMPILING = """
 import sys, threading, time
 from pathlib import Path
-from proctor.judge import Judge
-from proctor.program import Program
-from proctor.sandbox.choose import open_sandbox
-from proctor.task import Task, TestProgram
+from proctor.judge.judge import Judge
+from proctor.records.program import Program
+from proctor.sandbox.tiers.select import open_sandbox
+from proctor.records.task import Task, TestProgram
 prompt = "#include <map>\\nint f(int x) {\\n"
 task = Task(task_id="t", language="cpp", prompt=prompt, entry_point="f",
             tests=TestProgram(code="int main() { f(1); }"))

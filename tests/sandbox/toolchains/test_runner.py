@@ -41,7 +41,7 @@ def test_who_is_ended_before_he_begins_was_compiled_all_the_same(kernel, monkeyp
         found = end_of(guest)
         return msgspec.structs.replace(found, compiled=False, ending=TimedOut("wall"))
 
-    monkeypatch.setattr(execute, "end_of", ended_early)
+    monkeypatch.setattr(execute, "ending_of", ended_early)
     assert run(kernel, "bash", "echo 1").compiled
 
 
@@ -106,7 +106,7 @@ def test_a_missing_or_broken_toolchain_is_nobodys_failure(monkeypatch):
 
     task = Task(task_id="t", language="cpp", tests=StdinCases(inputs=[""], outputs=[""]))
     program = Program(source="int main() {}", language="cpp")
-    monkeypatch.setattr(runner, "find", nowhere)
+    monkeypatch.setattr(runner, "find_toolchain", nowhere)
     try:
         sandbox = open_sandbox("kernel", sys.executable)
     except SandboxError as error:
@@ -126,7 +126,7 @@ def test_a_toolchain_whose_self_test_fails_is_not_offered(monkeypatch):
     lame = Toolchain(
         language=TABLE["bash"], version="1", commands={"bash": "/usr/bin/false"}, shown=()
     )
-    monkeypatch.setattr(runner, "find", lambda name: lame)
+    monkeypatch.setattr(runner, "find_toolchain", lambda name: lame)
     try:
         sandbox = open_sandbox("kernel", sys.executable)
     except SandboxError as error:
@@ -180,9 +180,9 @@ def test_killed_during_a_compile_nothing_is_left(kernel, processes_below):
     )
     code = textwrap.dedent(f"""
         import sys
-        from proctor.program import Program
-        from proctor.sandbox import Limits
-        from proctor.sandbox.choose import open_sandbox
+        from proctor.records.program import Program
+        from proctor.records.execution import Limits
+        from proctor.sandbox.tiers.select import open_sandbox
         sandbox = open_sandbox("kernel", sys.executable)
         sandbox.offer("cpp")
         print("ready", flush=True)

@@ -1,14 +1,14 @@
 """What a benchmark must prove before anybody relies on it: the lines of its contract.
 
 A line is a sentence that holds or does not, one small function that looks, and one sentence of
-evidence. Lines ask an `Examination` for what they need, so that references are run once for all of
+evidence. Lines ask a `Contract` for what they need, so that references are run once for all of
 them. What the benchmark itself lists as wrong (`Declaration.known`) is named and does not count.
 
-    loading      schema, tasks, ids, order, difficulty
+    rows         schema, tasks, ids, order, difficulty
     references   references, stable, time
     rejection    empty, wrong, lazy
-    wrapping     fences, wrappers, braces
-    hidden       hidden
+    extraction   fences, wrappers, braces
+    leaks        hidden
     scoring      pass@k, reuse, folders
 
 A result says when, where and on what it was found (`result.py`); `result_store.py` keeps it.

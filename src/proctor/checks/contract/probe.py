@@ -1,4 +1,4 @@
-"""A program that looks around in its box for texts that it does not know; see hidden.py.
+"""A program that looks around in its box for texts that it does not know; see leaks.py.
 
 It is never imported: its text is run in place of a candidate, behind TABLE, NEEDLES and MARK.
 """

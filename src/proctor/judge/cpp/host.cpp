@@ -1,6 +1,6 @@
 // The program that runs parts: `host PART...` loads them in order and starts the last one.
 //
-// Messages cross descriptor 3, framed as everywhere (sandbox/inside/frames.py): length, kind,
+// Messages cross descriptor 3, framed as everywhere (sandbox/inside/protocol/frames.py): length, kind,
 // number, payload. The first that comes is START with a token; it is read before any part is
 // loaded, and whoever tells a result has to send it along. What comes over the border is hostile:
 // nothing is read that is not there, and no count is believed that what is left could not hold.

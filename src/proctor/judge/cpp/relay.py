@@ -98,7 +98,7 @@ def left(execution: Execution) -> CandidateEnded:
 
 
 def _ask(candidate: Guest, call: Frame) -> bytes:
-    """Have a candidate answer a call; Gone if it does not."""
+    """Have a candidate answer a call; CandidateEnded if it does not."""
     candidate.send(frames.pack(frames.CALL, call.number, call.payload))
     try:
         frame = candidate.receive()

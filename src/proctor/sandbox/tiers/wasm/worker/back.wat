@@ -1,4 +1,4 @@
-;; Sends calls about descriptors that are ours to the desk (desk.py), and all others to WASI, which
+;; Sends calls about descriptors that are ours to `wasi_calls.py`, and all others to WASI, which
 ;; works on the memory that its caller exports: so this exports Python's.
 (module
   (type $four (func (param i32 i32 i32 i32) (result i32)))
