@@ -107,7 +107,9 @@ def test_the_doctor_names_a_broken_language(
             return f"{language} 1"
 
     bring("bad_package", "1 / 0", "lolcode = bad_package:LANGUAGE", "proctor.languages")
-    monkeypatch.setattr("proctor.sandbox.doctor.plugin_languages", languages.plugin_languages.__wrapped__)
+    monkeypatch.setattr(
+        "proctor.sandbox.doctor.plugin_languages", languages.plugin_languages.__wrapped__
+    )
     trials = {trial.name: trial for trial in doctor._try_languages(Walls())}
     assert set(languages.TABLE) < set(trials)
     assert not trials["lolcode"].held

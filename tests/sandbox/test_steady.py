@@ -104,7 +104,7 @@ def test_nothing_grows(
 
 
 @pytest.mark.parametrize("victim", ["keeper", "builder"])
-def test_a_zygote_that_is_killed_is_replaced_and_its_sample_judged_again(
+def test_a_keeper_that_is_killed_is_replaced_and_its_sample_judged_again(
     kernel: Kernel, victim: str
 ) -> None:
     slow = Program(source="import time\ntime.sleep(0.05)\ndef f(x):\n    return x + 1\n")

@@ -166,7 +166,7 @@ def engine_for(walls: Backend, workers: int) -> Engine:
 def grader_threads(workers: int) -> ThreadPoolExecutor:
     """Return threads to grade in; if they fill the machine, each keeps to one processor.
 
-    A sandbox runs where its caller may run. A zygote that wanders between processors pays for it
+    A sandbox runs where its caller may run. A keeper that wanders between processors pays for it
     at every fork, and what a candidate wastes, it should waste on its own worker's processor.
     """
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]

@@ -1,7 +1,7 @@
 """The supervisor's talk with one candidate: every message numbered, bounded and checked.
 
-The supervisor owns the verdict. It sends requests, and whatever comes back is either the answer
-to the request that is due or the end of the conversation: `CandidateEnded`, with a bucket. A failure of
+The supervisor owns the verdict. It sends requests. What comes back is either the answer to the
+request that is due or the end of the conversation: `CandidateEnded`, with a bucket. A failure of
 ours is `HarnessError` and never reaches a bucket of the candidate's.
 """
 

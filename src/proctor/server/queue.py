@@ -1,13 +1,13 @@
 """One bounded queue in front of the sandbox, fair between keys.
 
 Theory of operation. Requests are handled on an event loop; candidates run on the threads of a
-`RequestQueue`, so many at once and no more. What cannot run yet waits in line with what the same key has
-asked for before, and the lines take turns: who sends a thousand requests delays nobody who sends
-one. Threads fetch work by themselves, so none idles while the loop is busy. Whoever awaits the
-result of work and is cancelled (the client has gone, a deadline is over) takes it back: work that
-has not begun never runs, and a guest that runs is ended (`cancellation.py`). Work that is already
-under way for somebody else is not begun again: both get its result, and it is dropped only when
-both have gone.
+`RequestQueue`, so many at once and no more. Work that cannot run yet waits in line behind earlier
+work of the same key, and the lines take turns: a client that sends a thousand requests does not
+delay one that sends a single request. Threads fetch work by themselves, so none idles while the
+loop is busy. A caller that awaits the result of work and is cancelled (the client has gone, a
+deadline is over) takes the work back: if it has not begun it never runs, and a guest that runs is
+killed (`cancellation.py`). Work that another caller has under way is not begun again: both get its
+result, and it is dropped only when both have gone.
 """
 
 import asyncio

@@ -1,10 +1,11 @@
 """Programs that live inside a box: standard library only, nothing of proctor.
 
-The supervisor imports `frames` and `values` under their full names; inside a box the same files
-are modules of a bare package `inside`, hence the relative imports. What a guest runs:
+The supervisor imports `protocol` under its full name; inside a box the same files are modules of a
+bare package `inside`, hence the relative imports.
 
     keeper      forks guests, waits for them, kills what they leave, cleans up
-    candidate   loads the candidate's program and answers calls: hostile from `load` on
-    examiner    runs test code against `standins` of the candidate's names
-    together    both in one process, for tests that cannot be run apart
+    isolation   builds a box and puts each guest behind its namespaces and filters
+    protocol    frames and values: how messages are encoded on both sides
+    roles       what a guest runs: the candidate (hostile from `load` on), an examiner that runs
+                test code against proxies of the candidate's names, both in one process, a compiler
 """

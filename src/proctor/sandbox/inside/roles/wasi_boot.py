@@ -36,19 +36,19 @@ def begin(
         os._exit(120)
     if role in ("program", "compile"):
         _run(role, blob, stages)
-    from inside.frames import Script, Wire  # type: ignore[import-not-found]  # noqa: PLC0415
-    from inside.players import perform, player  # type: ignore[import-not-found]  # noqa: PLC0415
+    from inside.protocol.frames import Channel, ScriptedChannel  # type: ignore[import-not-found]  # noqa: PLC0415
+    from inside.roles.registry import find_role, run_role  # type: ignore[import-not-found]  # noqa: PLC0415
 
     os.write(stages, b"R")
     os.close(stages)
-    perform(player(role), Script(blob, border) if blob else Wire(border))
+    run_role(find_role(role), ScriptedChannel(blob, border) if blob else Channel(border))
 
 
 def _run(role: str, parcel: bytes, stages: int) -> None:
     """Run a program, which does not return."""
-    from inside.program import run_program, unwrap  # type: ignore[import-not-found]  # noqa: PLC0415
+    from inside.roles.program import run_program, unpack_program  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    source, code, args, _ = map(bytes, unwrap(memoryview(parcel)))
+    source, code, args, _ = map(bytes, unpack_program(memoryview(parcel)))
     words = []
     if args:
         import json  # noqa: PLC0415  most programs have no arguments
@@ -97,7 +97,12 @@ def _unpack(modules: Sequence[tuple[str, bytes]]) -> None:
     package = sys.modules["inside"] = module_type("inside")
     package.__path__ = []
     for name, code in modules:
+        folder, leaf = name.split(".")
+        if not hasattr(package, folder):
+            parent = sys.modules[f"inside.{folder}"] = module_type(f"inside.{folder}")
+            parent.__path__ = []
+            setattr(package, folder, parent)
         module = sys.modules[f"inside.{name}"] = module_type(f"inside.{name}")
-        module.__package__ = "inside"
-        setattr(package, name, module)
+        module.__package__ = f"inside.{folder}"
+        setattr(getattr(package, folder), leaf, module)
         exec(marshal.loads(code), module.__dict__)  # noqa: S302  compiled by this Python before

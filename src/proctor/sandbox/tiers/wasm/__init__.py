@@ -48,9 +48,13 @@ from proctor.sandbox.tiers.wasm.module import compiled, environment, library_bes
 from proctor.settings import load_settings
 from proctor.storage.cache import Cache
 
-CANDIDATES = ("frames", "arrays", "values", "exceptions", "denylist", "candidate", "players")
+CANDIDATES = (
+    *("protocol.frames", "protocol.numpy_values", "protocol.values", "protocol.exceptions"),
+    *("roles.import_denylist", "roles.candidate", "roles.registry"),
+)
 """Files of `inside` that candidates need, each behind those that it imports."""
-FIRST = "wasi"
+PROGRAM = "roles.program"
+FIRST = "roles.wasi_boot"
 VERSION = "import sys; print(sys.version)"
 LIMITS = Limits(memory_bytes=512 * MIB, output_bytes=4 * MIB).with_seconds(60)
 SUFFIX = ".wasm"
@@ -90,8 +94,8 @@ class Wasm:
     @cached_property
     def _furniture(self) -> BoxFolders:
         """Have the guests' own Python compile what they need, unless it has done so before."""
-        names = (*CANDIDATES, "program", *EXAMINERS, FIRST)
-        sources = [(name, (INSIDE / f"{name}.py").read_text()) for name in names]
+        names = (*CANDIDATES, PROGRAM, *EXAMINERS, FIRST)
+        sources = [(name, (INSIDE / f"{name.replace('.', '/')}.py").read_text()) for name in names]
         given = marshal.dumps(sources, MARSHAL)
         cache = Cache("wasm-modules", 64 * MIB)
         key = sha256(self._key.encode() + given).hexdigest()[:32]
@@ -103,7 +107,7 @@ class Wasm:
         code = {name: bytes.fromhex(text) for name, text in lines}
         candidate = [(name, code[name]) for name in CANDIDATES]
         examiner = [*candidate, *((name, code[name]) for name in EXAMINERS)]
-        program = [("program", code["program"])]
+        program = [(PROGRAM, code[PROGRAM])]
         return self._plain._replace(
             modules={
                 "candidate": candidate,
