@@ -30,7 +30,7 @@ from proctor.sandbox.tiers.pooled import TierSpec
 NOBODY = "65534:65534"
 SPARE_BYTES, SPARE_PROCESSES = 256 * MIB, 16
 """What the keeper itself needs."""
-BUILDER = ("linux", "builder")
+BUILDER = ("isolation.syscalls", "isolation.build_box")
 """Files of `inside` that build a box in a container, each behind those that it imports."""
 PLACE = "/tmp/box"  # noqa: S108  in a file system of the container's own
 SHOWN = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
@@ -147,7 +147,7 @@ def note(contents: BoxContents, *, namespaces: bool) -> tuple[dict[str, Any], En
         "argv": boot_command(contents, ()),
         "environment": {**ENVIRONMENT, "HOME": home, "TMPDIR": home},
     }
-    modules = [[name, (INSIDE / f"{name}.py").read_text()] for name in BUILDER]
+    modules = [[name, (INSIDE / f"{name.replace('.', '/')}.py").read_text()] for name in BUILDER]
     nest = kernel_nest(contents) if namespaces else _one_process(contents)
     return {"modules": modules, "plan": plan}, nest
 

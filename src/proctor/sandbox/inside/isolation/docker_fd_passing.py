@@ -22,9 +22,14 @@ with os.fdopen(fds.pop(), "rb") as file:
 package = sys.modules["inside"] = types.ModuleType("inside")
 package.__path__ = []
 for name, source in note["modules"]:
+    folder, leaf = name.split(".")
+    if not hasattr(package, folder):
+        parent = sys.modules[f"inside.{folder}"] = types.ModuleType(f"inside.{folder}")
+        parent.__path__ = []
+        setattr(package, folder, parent)
     module = sys.modules[f"inside.{name}"] = types.ModuleType(f"inside.{name}")
-    module.__package__ = "inside"
-    setattr(package, name, module)
+    module.__package__ = f"inside.{folder}"
+    setattr(getattr(package, folder), leaf, module)
     exec(compile(source, f"<inside {name}>", "exec"), module.__dict__)
 for fd in fds:
     os.set_inheritable(fd, True)
