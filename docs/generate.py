@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import typer.main
 
 import proctor
 from proctor.axes.measure import Axes
@@ -24,7 +23,7 @@ from proctor.checks.contract import LINES
 from proctor.checks.contract.result import Result as Contract
 from proctor.checks.qa.gate import GateResult
 from proctor.checks.qa.policy import Policy
-from proctor.cli.app import app
+from proctor.cli.app import SUMMARIES, load
 from proctor.grading.generate import About
 from proctor.integrations import hf_code_eval, trainers
 from proctor.judge.comparators import PROFILES
@@ -49,7 +48,8 @@ HEAD = "<!-- Written by docs/generate.py. Change the code, not this file. -->\n\
 def cli() -> Iterator[str]:
     """Yield every command with its arguments and options."""
     yield "# Commands\n"
-    for name, command in sorted(typer.main.get_command(app).commands.items()):
+    for name in sorted(SUMMARIES):
+        command = load(name)
         yield from page(name, command)
         for part, below in sorted(getattr(command, "commands", {}).items()):
             yield from page(f"{name} {part}", below)

@@ -1,5 +1,7 @@
 """Help pages are pinned; misuse is one sentence."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from proctor.cli import main
+from proctor.cli.app import SUMMARIES, load
 from proctor.errors import InputError
 
 COMMANDS = [
@@ -52,6 +55,33 @@ def test_help(proctor: Proctor, snapshot: SnapshotAssertion, command: str) -> No
 def test_every_command_has_a_page(proctor: Proctor) -> None:
     listed = proctor("--help").out.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_summary_is_the_help_of_the_command(command: str) -> None:
+    assert load(command).help == SUMMARIES[command]
+
+
+def test_root_help_imports_no_command_and_nothing_large() -> None:
+    code = (
+        "import resource, sys\n"
+        "from proctor.cli.app import app\n"
+        "app(['--help'], standalone_mode=False)\n"
+        "usage = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "print(usage.ru_utime + usage.ru_stime, *sys.modules, file=sys.stderr)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    cpu_seconds, *modules = ran.stderr.split()
+    assert float(cpu_seconds) < 0.3
+    assert not {"torch", "ray", "numpy", "litestar", "httpx2", "rich"} & set(modules)
+    assert not [name for name in modules if name.startswith("proctor.cli.commands.")]
+
+
+def test_misspelt_command_is_suggested(proctor: Proctor) -> None:
+    said = "No such command 'evalpuls'. Did you mean 'evalplus'?; see proctor --help"
+    assert proctor("evalpuls").complaint == said
 
 
 def test_nobody_is_left_without_help(proctor: Proctor) -> None:
@@ -130,7 +160,7 @@ def test_a_defect_is_called_one(proctor: Proctor, monkeypatch: pytest.MonkeyPatc
     def broken() -> None:
         raise ZeroDivisionError("\x1b[31mhostile")
 
-    monkeypatch.setattr("proctor.settings.load_settings", broken)
+    monkeypatch.setattr("proctor.cli.commands.benchmarks.load_settings", broken)
     ran = proctor("benchmarks")
     assert (ran.status, ran.out) == (3, "")
     lines = ran.err.splitlines()
@@ -145,7 +175,7 @@ def test_errors_have_their_status(proctor: Proctor, monkeypatch: pytest.MonkeyPa
     def refuse() -> None:
         raise InputError("no")
 
-    monkeypatch.setattr("proctor.settings.load_settings", refuse)
+    monkeypatch.setattr("proctor.cli.commands.benchmarks.load_settings", refuse)
     ran = proctor("benchmarks")
     assert (ran.status, ran.complaint) == (2, "no")
 
@@ -154,7 +184,7 @@ def test_ctrl_c_anywhere_is_130(proctor: Proctor, monkeypatch: pytest.MonkeyPatc
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("proctor.settings.load_settings", interrupted)
+    monkeypatch.setattr("proctor.cli.commands.benchmarks.load_settings", interrupted)
     ran = proctor("benchmarks")
     assert (ran.status, ran.out, ran.complaint) == (130, "", "interrupted")
 

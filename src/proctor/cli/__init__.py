@@ -35,22 +35,10 @@ def main() -> None:
         complain("there is no memory left; what was graded is kept")
         sys.exit(3)
     except Exception as error:  # noqa: BLE001  the last place where anything can be caught
-        complaint = _misuse(error)
-        if complaint is not None:
-            complain(complaint)
-            sys.exit(2)
         for line in "".join(traceback.format_exception(error)).splitlines():
             _say(line)
         complain("this is a defect of Proctor; please report it with the lines above")
         sys.exit(3)
-
-
-def _misuse(error: Exception) -> str | None:
-    if "proctor.cli.app" not in sys.modules:
-        return None  # a broken installation
-    from proctor.cli.app import misuse  # noqa: PLC0415
-
-    return misuse(error)
 
 
 def _settle_streams() -> None:

@@ -1,48 +1,97 @@
-"""All commands."""
+"""The root command. It knows names and summaries; a command is imported when it is used."""
 
 import os
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from proctor.cli import INTERRUPTED, complain
-from proctor.cli.commands.axes import axes
-from proctor.cli.commands.bench import bench
-from proctor.cli.commands.benchmarks import benchmarks
-from proctor.cli.commands.compare import compare
-from proctor.cli.commands.contract import contract
-from proctor.cli.commands.convert import convert
-from proctor.cli.commands.doctor import doctor
-from proctor.cli.commands.evalplus import evalplus
-from proctor.cli.commands.exec import execute
-from proctor.cli.commands.failures import failures
-from proctor.cli.commands.generate import generate_command
-from proctor.cli.commands.history import history
-from proctor.cli.commands.keys import keys
-from proctor.cli.commands.mcp import mcp
-from proctor.cli.commands.parity import parity
-from proctor.cli.commands.perplexity import perplexity
-from proctor.cli.commands.prompts import prompts
-from proctor.cli.commands.qa import qa
-from proctor.cli.commands.report import report
-from proctor.cli.commands.run import run
-from proctor.cli.commands.score import score
-from proctor.cli.commands.selftest import selftest
-from proctor.cli.commands.serve import serve
-from proctor.cli.commands.verify import verify
-from proctor.cli.commands.view import view
-from proctor.cli.commands.watch import watch
-from proctor.errors import GIVES_OUT, HostError
+from proctor.errors import GIVES_OUT, HostError, InputError
 
 NO_THREAD = "can't start new thread"
 """What Python says when the system refuses another thread; there is no class for it."""
+SUMMARIES = {
+    "run": "Ask a model, judge its answers, print pass@k and its interval.",
+    "score": "Judge recorded completions, print pass@k with its interval.",
+    "generate": (
+        "Ask a model and write down its answers; `proctor score` judges them, here or elsewhere."
+    ),
+    "prompts": "Show a prompt as a model gets it, with what ends the answer.",
+    "exec": "Run one program in the sandbox, print what happened as JSON.",
+    "report": "Sum up a run from its receipts, whether it is finished or not.",
+    "compare": "Compare runs of one benchmark, task by task, and say what is beyond noise.",
+    "failures": "Gather what did not pass by bucket, exception and message.",
+    "history": (
+        "List all runs below a folder, the oldest first, unfinished and damaged ones included."
+    ),
+    "verify": "Judge a part of a run's samples again and list every verdict that differs.",
+    "view": "Look at runs in a browser, on this machine alone, while they run or afterwards.",
+    "serve": "Judge and run programs over HTTP, until asked to end.",
+    "watch": "Evaluate new checkpoints as they appear; several watchers may share the work.",
+    "qa": "Look whether a run, or all runs of a checkpoint, may be published, line by line.",
+    "mcp": "Offer execute and grade to a coding agent, by the Model Context Protocol on stdio.",
+    "benchmarks": (
+        "List the benchmarks that are known by name, and whether each kept its contract here."
+    ),
+    "contract": "Look whether a benchmark keeps its contract, so that it may be relied on.",
+    "convert": "Write a run, or samples of another tool, in another tool's format.",
+    "evalplus": (
+        "Take the flags of evalplus.evaluate, judge by our engine, print and write as it does."
+    ),
+    "doctor": "Try the sandbox and say what holds on this host.",
+    "selftest": "Run hostile and honest programs, say whether each is judged as it should be.",
+    "perplexity": (
+        "Measure how well a model predicts a text, per token and per byte, with an interval."
+    ),
+    "parity": (
+        "Ask two backends the same, greedily: where do they part, how far are they from each other."
+    ),
+    "axes": "Say of answers in C++ whether they compile, keep to their context, invent, are right.",
+    "bench": "Measure how fast this host, or a model, is.",
+    "keys": "Make, list and remove the API keys of `proctor serve --keys FILE`.",
+}
+"""The first line of help of each command, in the order of `proctor --help`."""
+
+
+def load(name: str) -> Any:
+    """Import a command: the function or group called NAME in the module commands/NAME."""
+    found = getattr(import_module(f"proctor.cli.commands.{name}"), name)
+    parent = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        parent.add_typer(found, name=name)
+    else:
+        parent.command(name)(found)
+    return typer.main.get_group(parent).commands[name]
+
+
+class LazyCommand(TyperCommand):
+    """A name and a summary; the command itself is imported once it gets arguments."""
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """Parse the arguments of the imported command, which then runs in place of this one."""
+        return load(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
 class Commands(TyperGroup):
-    """The commands; what Typer has opinions of its own about is kept from it."""
+    """All commands, not yet imported; errors are raised as Proctor's own."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, summary in SUMMARIES.items():
+            self.add_command(LazyCommand(name=name, help=summary))
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run; misuse of the command line is bad input."""
+        try:
+            return super().main(*args, **options)
+        except TyperException as error:
+            said = error.format_message().rstrip(".").replace("Value error, ", "")
+            context = getattr(error, "ctx", None)
+            path = context.command_path if context else "proctor"
+            raise InputError(f"{said}; see {path} --help") from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; a host that gives out under it is no defect of ours."""
@@ -80,41 +129,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run)
-app.command("score")(score)
-app.command("generate")(generate_command)
-app.command("prompts")(prompts)
-app.command("exec")(execute)
-app.command("report")(report)
-app.command("compare")(compare)
-app.command("failures")(failures)
-app.command("history")(history)
-app.command("verify")(verify)
-app.command("view")(view)
-app.command("serve")(serve)
-app.command("watch")(watch)
-app.command("qa")(qa)
-app.command("mcp")(mcp)
-app.command("benchmarks")(benchmarks)
-app.command("contract")(contract)
-app.command("convert")(convert)
-app.command("evalplus")(evalplus)
-app.command("doctor")(doctor)
-app.command("selftest")(selftest)
-app.command("perplexity")(perplexity)
-app.command("parity")(parity)
-app.command("axes")(axes)
-app.add_typer(bench, name="bench")
-app.add_typer(keys, name="keys")
-
-
-def misuse(error: Exception) -> str | None:
-    """Return what is wrong with the command line, None if the error is about something else."""
-    if not isinstance(error, TyperException):
-        return None
-    said = error.format_message().rstrip(".").replace("Value error, ", "")
-    context = getattr(error, "ctx", None)
-    return f"{said}; see {context.command_path if context else 'proctor'} --help"
 
 
 @app.callback()

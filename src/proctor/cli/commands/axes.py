@@ -1,18 +1,30 @@
 """`proctor axes`: candidates in C++ on four axes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from proctor.axes.labels import compare, read_labels
+from proctor.axes.measure import Axes, groups_of, measure_axes
+from proctor.axes.parser import Parser
+from proctor.benchmarks.repository_tasks import folders
 from proctor.cli import options as o
+from proctor.cli.progress import Steps
+from proctor.cli.rejudge import benchmark_of
+from proctor.cli.run_plan import carry_out
 from proctor.errors import InputError
-
-if TYPE_CHECKING:
-    from proctor.axes.measure import Axes
-    from proctor.records.receipt import Manifest
-    from proctor.records.task import Benchmark
-    from proctor.settings import Settings
+from proctor.grading.evaluate import Plan
+from proctor.models.recorded import RecordedSamples
+from proctor.records.completion import Sampling
+from proctor.records.receipt import Manifest
+from proctor.records.task import Benchmark
+from proctor.report import full
+from proctor.report import json as as_json
+from proctor.report.axes import findings, sections, worth
+from proctor.report.text import printable
+from proctor.settings import Settings, load_settings
+from proctor.storage.run_directory import AXES, MANIFEST, pretty, read_manifest, write_whole
 
 
 def axes(
@@ -36,13 +48,6 @@ def axes(
     seed: o.Seed = 0,
 ) -> None:
     """Say of answers in C++ whether they compile, keep to their context, invent, are right."""
-    from proctor.report import full  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report.axes import findings, sections  # noqa: PLC0415
-    from proctor.report.text import printable  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-    from proctor.storage.run_directory import AXES, MANIFEST, pretty, read_manifest, write_whole  # noqa: PLC0415
-
     settings = load_settings()
     if labelled:
         _check(what, settings, json=json)
@@ -78,16 +83,8 @@ def axes(
     typer.echo(f"\n  {printable(found.parser)}\n  {printable(found.run_dir)}")
 
 
-def _check(what: str, settings: "Settings", *, json: bool) -> None:
+def _check(what: str, settings: Settings, *, json: bool) -> None:
     """Say what the axes are worth here."""
-    from proctor.axes.labels import compare, read_labels  # noqa: PLC0415
-    from proctor.axes.parser import Parser  # noqa: PLC0415
-    from proctor.benchmarks.repository_tasks import folders  # noqa: PLC0415
-    from proctor.cli.progress import Steps  # noqa: PLC0415
-    from proctor.report import full  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report.axes import worth  # noqa: PLC0415
-
     benchmark, _ = o.open_benchmark(what, None, None, None, settings)
     labels = read_labels(folders(Path(benchmark.source)))
     walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)
@@ -114,17 +111,12 @@ def _judge(
     *,
     workers: int,
     out: Path | None,
-    settings: "Settings",
+    settings: Settings,
     seed: int,
     fresh: bool,
     partial: bool,
 ) -> Path:
     """Judge completions as `proctor score` does, and return the run directory."""
-    from proctor.cli.run_plan import carry_out  # noqa: PLC0415
-    from proctor.grading.evaluate import Plan  # noqa: PLC0415
-    from proctor.models.recorded import RecordedSamples  # noqa: PLC0415
-    from proctor.records.completion import Sampling  # noqa: PLC0415
-
     loaded, limits = o.open_benchmark(name, data, None, None, settings)
     plan = Plan(
         benchmark=loaded,
@@ -150,17 +142,13 @@ def _judge(
 
 def _measure(
     run: Path,
-    manifest: "Manifest",
+    manifest: Manifest,
     data: Path | None,
     *,
     workers: int,
-    settings: "Settings",
+    settings: Settings,
     seed: int,
-) -> "Axes":
-    from proctor.axes.measure import groups_of, measure_axes  # noqa: PLC0415
-    from proctor.axes.parser import Parser  # noqa: PLC0415
-    from proctor.cli.progress import Steps  # noqa: PLC0415
-    from proctor.cli.rejudge import benchmark_of  # noqa: PLC0415
+) -> Axes:
 
     benchmark: Benchmark = benchmark_of(run, manifest, data, settings)
     walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)

@@ -1,21 +1,24 @@
 """`proctor bench`: how fast this host is, or a model."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Annotated
 
 import typer
 
+from proctor.benchmarks import load
 from proctor.cli import measure_options as m
 from proctor.cli import model_options as k
 from proctor.cli import options as o
 from proctor.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
-
-    from proctor.measure.throughput import Throughput
-    from proctor.models.providers import Provider
-    from proctor.records.prompt import Prompt
+from proctor.measure.sandbox_speed import measure_sandbox, working_tiers
+from proctor.measure.throughput import Throughput, measure_throughput
+from proctor.models.prompting import render_prompt
+from proctor.models.providers import Provider
+from proctor.records.prompt import Prompt
+from proctor.report import json as as_json
+from proctor.sandbox.tiers.select import ORDER
+from proctor.settings import default_workers
 
 bench = typer.Typer(help="Measure how fast this host, or a model, is.", no_args_is_help=True)
 
@@ -46,11 +49,6 @@ def sandbox(
     json: o.Json = False,
 ) -> None:
     """Measure candidates a second, by tier, workers and kind of work, beside bare subprocesses."""
-    from proctor.measure.sandbox_speed import measure_sandbox, working_tiers  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.sandbox.tiers.select import ORDER  # noqa: PLC0415
-    from proctor.settings import default_workers  # noqa: PLC0415
-
     counts = o.parse_counts("--workers", workers) or sorted({1, default_workers()})
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     if sandbox is not None and sandbox not in ORDER:
@@ -89,11 +87,6 @@ def model(
     json: o.Json = False,
 ) -> None:
     """Measure prompts and tokens a second, time to load and to the first token, and memory."""
-    from proctor.benchmarks import load  # noqa: PLC0415
-    from proctor.measure.throughput import measure_throughput  # noqa: PLC0415
-    from proctor.models.prompting import render_prompt  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-
     sizes: list[int | None] = [*(o.parse_counts("--concurrency", concurrency) or [1])]
     if max(filter(None, sizes)) > k.MOST_AT_ONCE:
         raise InputError(f"--concurrency {concurrency}: at most {k.MOST_AT_ONCE}")
@@ -101,13 +94,13 @@ def model(
         sizes = [None]  # a program reads as many prompts as it likes
     basics = load("basics")
 
-    def open_with(size: int | None) -> "AbstractContextManager[Provider]":
+    def open_with(size: int | None) -> AbstractContextManager[Provider]:
         asking = k.ModelOptions(
             model=model, base_url=base_url, device=device, chat=chat, concurrency=size
         )
         return m.measured(asking)
 
-    def asked(chats: bool) -> "Sequence[Prompt]":  # noqa: FBT001
+    def asked(chats: bool) -> Sequence[Prompt]:  # noqa: FBT001
         return [render_prompt(task, chat=chats) for task in basics.tasks]
 
     rows: list[Throughput] = []
@@ -125,7 +118,7 @@ def model(
         raise typer.Exit(1)
 
 
-def _speed(row: "Throughput") -> str:
+def _speed(row: Throughput) -> str:
     def shown(value: float | None, width: int, places: int) -> str:
         return f"{'' if value is None else format(value, f'.{places}f'):>{width}}"
 

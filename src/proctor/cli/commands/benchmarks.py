@@ -1,15 +1,25 @@
 """`proctor benchmarks`: what is known, where it is, and how to get it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
+from proctor.benchmarks import find, find_all, is_pinned, plugin_benchmarks
+from proctor.benchmarks.bigcodebench import LIBRARIES
+from proctor.benchmarks.download import download as fetch
+from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks.selection import Selection
+from proctor.benchmarks.source import Source
+from proctor.checks.contract.result import Result
+from proctor.checks.contract.result_store import latest_result_of_files
+from proctor.cli import complain
 from proctor.cli import options as o
-
-if TYPE_CHECKING:
-    from proctor.benchmarks.source import Source
-    from proctor.checks.contract.result import Result
+from proctor.errors import InputError
+from proctor.report import json as as_json
+from proctor.report.contract import standing
+from proctor.report.text import printable
+from proctor.settings import load_settings
 
 WIDTH = 26
 """Of the longest name."""
@@ -26,15 +36,6 @@ def benchmarks(
     json: o.Json = False,
 ) -> None:
     """List the benchmarks that are known by name, and whether each kept its contract here."""
-    from proctor.benchmarks import plugin_benchmarks  # noqa: PLC0415
-    from proctor.benchmarks.download import download as fetch  # noqa: PLC0415
-    from proctor.benchmarks.registry import TABLE  # noqa: PLC0415
-    from proctor.cli import complain  # noqa: PLC0415
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report.text import printable  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     settings = load_settings()
     plugged = plugin_benchmarks(name)
     known = {**TABLE, **plugged.found}
@@ -63,8 +64,6 @@ def benchmarks(
 
 
 def _show(row: "Row") -> None:
-    from proctor.report.contract import standing  # noqa: PLC0415
-    from proctor.report.text import printable  # noqa: PLC0415
 
     source = row.source
     tasks = "?" if source.tasks is None else source.tasks
@@ -77,10 +76,8 @@ def _show(row: "Row") -> None:
         typer.echo(f"{'':<{WIDTH}} {standing(row.contract)}")
 
 
-def _requirements(source: "Source") -> list[str]:
+def _requirements(source: Source) -> list[str]:
     """Return lines for pip, with the versions that the benchmark's own solutions need."""
-    from proctor.benchmarks.bigcodebench import LIBRARIES  # noqa: PLC0415
-
     needed = source.libraries
     if not set(LIBRARIES) <= set(needed):
         return list(needed)
@@ -90,12 +87,12 @@ def _requirements(source: "Source") -> list[str]:
 class Row(NamedTuple):
     """One benchmark, where its file is, and what is known of its contract."""
 
-    source: "Source"
+    source: Source
     plugged: bool
     file: str | None = None
     pinned: bool | None = None
     missing: str | None = None
-    contract: "Result | None" = None
+    contract: Result | None = None
 
     def as_dict(self) -> dict[str, object]:
         """Return it for --json."""
@@ -116,12 +113,7 @@ class Row(NamedTuple):
         }
 
 
-def _row(source: "Source", data: Path | None, folder: Path | None) -> Row:
-    from proctor.benchmarks import find, find_all, is_pinned  # noqa: PLC0415
-    from proctor.benchmarks.registry import TABLE  # noqa: PLC0415
-    from proctor.benchmarks.selection import Selection  # noqa: PLC0415
-    from proctor.checks.contract.result_store import latest_result_of_files  # noqa: PLC0415
-    from proctor.errors import InputError  # noqa: PLC0415
+def _row(source: Source, data: Path | None, folder: Path | None) -> Row:
 
     plugged = source.name not in TABLE
     try:

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
+from proctor.axes.measure import read_axes
 from proctor.cli import options as o
+from proctor.errors import InputError
+from proctor.report import comparison as text
+from proctor.report import full
+from proctor.report import json as as_json
+from proctor.report.axes import beside
+from proctor.results.comparison import compare_runs
 
 
 def compare(
@@ -16,14 +23,6 @@ def compare(
     seed: o.Seed = 0,
 ) -> None:
     """Compare runs of one benchmark, task by task, and say what is beyond noise."""
-    from proctor.axes.measure import read_axes  # noqa: PLC0415
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.report import comparison as text  # noqa: PLC0415
-    from proctor.report import full  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report.axes import beside  # noqa: PLC0415
-    from proctor.results.comparison import compare_runs  # noqa: PLC0415
-
     if len(runs) < 2:  # noqa: PLR2004
         raise InputError("compare: name at least two run directories")
     found = compare_runs(runs, ks=o.parse_counts("--k", k), seed=seed)

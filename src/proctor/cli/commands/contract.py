@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
+from proctor.checks.contract.evidence import contract_subject
+from proctor.checks.contract.result_store import store_result
+from proctor.cli import INTERRUPTED, complain
 from proctor.cli import options as o
+from proctor.cli.commands.contract_examine import carry_out
+from proctor.report import contract as text
+from proctor.report import json as as_json
+from proctor.settings import load_settings
+from proctor.storage.run_directory import pretty, write_out
 
 NOT_KEPT = 1
 
@@ -25,15 +33,6 @@ def contract(
     candidate_packages: o.Packages = None,
 ) -> None:
     """Look whether a benchmark keeps its contract, so that it may be relied on."""
-    from proctor.checks.contract.evidence import contract_subject  # noqa: PLC0415
-    from proctor.checks.contract.result_store import store_result  # noqa: PLC0415
-    from proctor.cli import INTERRUPTED, complain  # noqa: PLC0415
-    from proctor.cli.commands.contract_examine import carry_out  # noqa: PLC0415
-    from proctor.report import contract as text  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-    from proctor.storage.run_directory import pretty, write_out  # noqa: PLC0415
-
     settings = load_settings()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     folder = None if settings.data is None else Path(settings.data)

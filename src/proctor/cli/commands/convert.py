@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
+from proctor.benchmarks import load
 from proctor.cli import options as o
+from proctor.errors import InputError
+from proctor.grading.prepare import Options
+from proctor.report import json as as_json
+from proctor.report.export import FORMATS, ExportedRun, ExportedSamples, is_run
+from proctor.report.export import export as write
+from proctor.report.text import printable
+from proctor.settings import load_settings
 
 
 def convert(
@@ -28,15 +36,6 @@ def convert(
     json: o.Json = False,
 ) -> None:
     """Write a run, or samples of another tool, in another tool's format."""
-    from proctor.benchmarks import load  # noqa: PLC0415
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.grading.prepare import Options  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report.export import FORMATS, ExportedRun, ExportedSamples, is_run  # noqa: PLC0415
-    from proctor.report.export import export as write  # noqa: PLC0415
-    from proctor.report.text import printable  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     if to not in FORMATS:
         raise InputError(f"--to {to}: no such format; known are {', '.join(FORMATS)}")
     found: ExportedRun | ExportedSamples

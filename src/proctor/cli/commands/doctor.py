@@ -3,6 +3,10 @@
 import typer
 
 from proctor.cli import options as o
+from proctor.report import json as as_json
+from proctor.report import text
+from proctor.sandbox.doctor import diagnose
+from proctor.settings import load_settings
 
 
 def doctor(
@@ -13,11 +17,6 @@ def doctor(
     json: o.Json = False,
 ) -> None:
     """Try the sandbox and say what holds on this host."""
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report import text  # noqa: PLC0415
-    from proctor.sandbox.doctor import diagnose  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     findings = diagnose(sandbox or load_settings().sandbox, python)
     if json:

@@ -6,8 +6,14 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
+from proctor.cli.run_plan import DEGRADED, carry_out
+from proctor.grading.evaluate import Plan
+from proctor.integrations import evalplus as peer
+from proctor.models.recorded import RecordedSamples
 from proctor.records.task import Task
+from proctor.report.export import ExportedRun, export
 from proctor.report.text import printable
+from proctor.settings import load_settings
 
 BaseOnly = Annotated[
     bool, typer.Option("--base-only", "--base_only", help="Run the original tests alone.")
@@ -64,12 +70,6 @@ def evalplus(
     wasm: o.Wasm = None,
 ) -> None:
     """Take the flags of evalplus.evaluate, judge by our engine, print and write as it does."""
-    from proctor.cli.run_plan import DEGRADED, carry_out  # noqa: PLC0415
-    from proctor.grading.evaluate import Plan  # noqa: PLC0415
-    from proctor.integrations import evalplus as peer  # noqa: PLC0415
-    from proctor.models.recorded import RecordedSamples  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     settings = load_settings()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     variant = "mini" if mini else "noextreme" if noextreme else ""
@@ -111,18 +111,15 @@ def evalplus(
 
 
 def _write(run_dir: Path, results: Path, *, details: bool) -> None:
-    from proctor.integrations.evalplus import make_room  # noqa: PLC0415
-    from proctor.report.export import ExportedRun, export  # noqa: PLC0415
 
     run = ExportedRun(run_dir, every_failure=details)
-    backup = make_room(results)
+    backup = peer.make_room(results)
     if backup is not None:
         typer.echo(f"Backup {printable(str(results))} to {printable(str(backup))}")
     export(run, "evalplus-results", results)
 
 
 def _print(dataset: str, results: Path, *, base_only: bool) -> None:
-    from proctor.integrations.evalplus import figures, lines, read_results  # noqa: PLC0415
 
-    found = figures(read_results(results), base_only=base_only)
-    typer.echo("\n".join(lines(dataset, found)))
+    found = peer.figures(peer.read_results(results), base_only=base_only)
+    typer.echo("\n".join(peer.lines(dataset, found)))

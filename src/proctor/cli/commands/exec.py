@@ -7,9 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from proctor.cli import options as o
+from proctor.errors import InputError, boundary
+from proctor.extraction.assemble import BASE_IMPORTS, prepend
+from proctor.languages import all_languages, unknown_language
+from proctor.records.execution import Exited, Limits, OutputTooLong, Signalled
+from proctor.records.program import Program
+from proctor.report.json import render
+from proctor.settings import load_settings
+from proctor.storage.jsonl import explain_error, read_bounded
 
 
-def execute(
+def exec(  # noqa: A001  the name of the command
     file: Annotated[str, typer.Argument(help="Program to run; - reads it from standard input.")],
     args: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
     *,
@@ -25,14 +33,6 @@ def execute(
     preamble: o.PreambleMode = o.Preamble.none,
 ) -> None:
     """Run one program in the sandbox, print what happened as JSON."""
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.extraction.assemble import BASE_IMPORTS, prepend  # noqa: PLC0415
-    from proctor.records.execution import Limits  # noqa: PLC0415
-    from proctor.records.program import Program  # noqa: PLC0415
-    from proctor.report.json import render  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-    from proctor.storage.jsonl import explain_error  # noqa: PLC0415
-
     settings = load_settings()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     check_language(language)
@@ -55,17 +55,12 @@ def execute(
 
 def check_language(name: str) -> None:
     """Refuse a language that there are no rules for."""
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.languages import all_languages, unknown_language  # noqa: PLC0415
-
     if name not in all_languages():
         raise InputError(f"--language {name}: {unknown_language(name)}")
 
 
 def describe(execution: Any) -> dict[str, Any]:
     """Return an execution in the words of the command's contract."""
-    from proctor.records.execution import Exited, OutputTooLong, Signalled  # noqa: PLC0415
-
     ending = execution.ending
     return {
         "ending": type(ending).__struct_config__.tag,
@@ -84,9 +79,6 @@ def describe(execution: Any) -> dict[str, Any]:
 
 def _read(file: str) -> bytes:
     """Read a file or a pipe."""
-    from proctor.errors import InputError, boundary  # noqa: PLC0415
-    from proctor.storage.jsonl import read_bounded  # noqa: PLC0415
-
     with boundary(InputError, f"cannot read {file}"):
         if file == "-":
             return read_bounded("standard input", sys.stdin.buffer)

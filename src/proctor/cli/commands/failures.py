@@ -6,6 +6,9 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
+from proctor.report import failures as text
+from proctor.report import json as as_json
+from proctor.results.failures import find_failures
 
 
 def failures(
@@ -15,9 +18,5 @@ def failures(
     json: o.Json = False,
 ) -> None:
     """Gather what did not pass by bucket, exception and message."""
-    from proctor.report import failures as text  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.results.failures import find_failures  # noqa: PLC0415
-
     found = find_failures(run)
     typer.echo(as_json.render(found) if json else text.render(found, top), nl=json)

@@ -12,14 +12,16 @@ from proctor.cli import model_options as a
 from proctor.cli import options as o
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import Answers
-from proctor.grading.generate import Generation, generate
+from proctor.grading.generate import Generation
+from proctor.grading.generate import generate as generate_answers
 from proctor.report import json as as_json
 from proctor.report.text import printable
+from proctor.settings import load_settings
 
 DEGRADED = 1
 
 
-def generate_command(
+def generate(
     benchmark: Annotated[str, typer.Argument(help="Benchmark by name, or path of a tasks file.")],
     model: a.Model,
     out: Annotated[Path, typer.Option(help="File for the completions; an existing one goes on.")],
@@ -48,8 +50,6 @@ def generate_command(
     seed: a.Seed = 0,
 ) -> None:
     """Ask a model and write down its answers; `proctor score` judges them, here or elsewhere."""
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     asking = a.ModelOptions(
         model=model,
         seed=seed,
@@ -77,7 +77,7 @@ def generate_command(
     try:
         with a.opened(asking, settings) as opened, Answers() as bar:
             interrupt.listen()
-            found = generate(
+            found = generate_answers(
                 chosen,
                 opened,
                 asking.sampling(),

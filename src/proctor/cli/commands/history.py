@@ -6,6 +6,11 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
+from proctor.report import chart as draw
+from proctor.report import history as text
+from proctor.report import json as as_json
+from proctor.results.history import read_history
+from proctor.storage.run_directory import write_out
 
 
 def history(
@@ -22,12 +27,6 @@ def history(
     json: o.Json = False,
 ) -> None:
     """List all runs below a folder, the oldest first, unfinished and damaged ones included."""
-    from proctor.report import chart as draw  # noqa: PLC0415
-    from proctor.report import history as text  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.results.history import read_history  # noqa: PLC0415
-    from proctor.storage.run_directory import write_out  # noqa: PLC0415
-
     found = read_history(folder, benchmark=benchmark, model=model, since=since)
     if svg is not None:
         write_out(svg, draw.svg(found, str(k)))

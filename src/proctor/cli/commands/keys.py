@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from proctor.errors import InputError
+from proctor.server.keys import SCOPES, new_key, read_keys, write_keys
 
 keys = typer.Typer(
     help="Make, list and remove the API keys of `proctor serve --keys FILE`.",
@@ -28,8 +29,6 @@ def new(
     ] = "grade,execute,tasks",
 ) -> None:
     """Make a key, print it once, and add its digest to the file."""
-    from proctor.server.keys import SCOPES, new_key, read_keys, write_keys  # noqa: PLC0415
-
     scopes = [known for known in SCOPES if known in scope.split(",")]
     if len(scopes) != len(scope.split(",")):
         raise InputError(f"--scope {scope}: known are {', '.join(SCOPES)}")
@@ -44,8 +43,6 @@ def new(
 @keys.command("list")
 def list_(*, file: File = DEFAULT) -> None:
     """List whose keys there are and what they are for."""
-    from proctor.server.keys import read_keys  # noqa: PLC0415
-
     for key in read_keys(file):
         typer.echo(f"{key.name}  {','.join(key.scopes)}  {key.created}".rstrip())
 
@@ -53,8 +50,6 @@ def list_(*, file: File = DEFAULT) -> None:
 @keys.command("remove")
 def remove(name: Name, *, file: File = DEFAULT) -> None:
     """Remove a key; a service that runs has to be started again to forget it."""
-    from proctor.server.keys import read_keys, write_keys  # noqa: PLC0415
-
     known = read_keys(file)
     left = [key for key in known if key.name != name]
     if len(left) == len(known):

@@ -3,6 +3,11 @@
 import msgspec
 
 from proctor.cli import options as o
+from proctor.records.execution import Limits
+from proctor.sandbox.limits.memory_budget import admit_workers
+from proctor.server.mcp.stdio import serve
+from proctor.server.service import Service
+from proctor.settings import default_workers, load_settings
 
 
 def mcp(
@@ -16,12 +21,6 @@ def mcp(
     candidate_packages: o.Packages = None,
 ) -> None:
     """Offer execute and grade to a coding agent, by the Model Context Protocol on stdio."""
-    from proctor.records.execution import Limits  # noqa: PLC0415
-    from proctor.sandbox.limits.memory_budget import admit_workers  # noqa: PLC0415
-    from proctor.server.mcp.stdio import serve  # noqa: PLC0415
-    from proctor.server.service import Service  # noqa: PLC0415
-    from proctor.settings import default_workers, load_settings  # noqa: PLC0415
-
     settings = load_settings()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     if data is not None:

@@ -1,19 +1,28 @@
 """`proctor parity`: whether two backends say the same."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from proctor.cli import measure_options as m
 from proctor.cli import model_options as k
 from proctor.cli import options as o
+from proctor.cli.progress import Steps
 from proctor.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from proctor.measure.parity import Parity
+from proctor.measure.parity import (
+    Parity,
+    ask_model,
+    compare_models,
+    judge_parity,
+    prompts_of,
+    read_prompts,
+)
+from proctor.records.completion import Sampling
+from proctor.report import json as as_json
+from proctor.report.text import printable
+from proctor.settings import load_settings
 
 SHOWN = 10
 """Divergences that the text shows; JSON has them all."""
@@ -52,18 +61,6 @@ def parity(
     json: o.Json = False,
 ) -> None:
     """Ask two backends the same, greedily: where do they part, how far are they from each other."""
-    from proctor.cli.progress import Steps  # noqa: PLC0415
-    from proctor.measure.parity import (  # noqa: PLC0415
-        ask_model,
-        compare_models,
-        judge_parity,
-        prompts_of,
-        read_prompts,
-    )
-    from proctor.records.completion import Sampling  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     if prompts is not None:
         own = read_prompts(prompts)
     else:
@@ -98,8 +95,7 @@ def _asking(name: str, url: str | None, chat: bool | None, device: str | None) -
     )
 
 
-def _lines(found: "Parity") -> "Iterator[str]":
-    from proctor.report.text import printable  # noqa: PLC0415
+def _lines(found: Parity) -> Iterator[str]:
 
     yield f"A {printable(found.a)}\nB {printable(found.b)}\n"
     share = f"{100 * found.differing_share:.1f} %  [{100 * found.low:.1f}, {100 * found.high:.1f}]"

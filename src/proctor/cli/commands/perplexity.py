@@ -1,16 +1,17 @@
 """`proctor perplexity`: how well a model predicts a text."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from proctor.cli import measure_options as m
 from proctor.cli import model_options as k
 from proctor.cli import options as o
-
-if TYPE_CHECKING:
-    from proctor.measure.perplexity import Perplexity, TextPerplexity
+from proctor.cli.progress import Steps
+from proctor.measure.perplexity import Perplexity, TextPerplexity, documents, measure_perplexity
+from proctor.report import json as as_json
+from proctor.report.text import printable
 
 MOST_CONTEXT = 1 << 20
 
@@ -34,10 +35,6 @@ def perplexity(
     json: o.Json = False,
 ) -> None:
     """Measure how well a model predicts a text, per token and per byte, with an interval."""
-    from proctor.cli.progress import Steps  # noqa: PLC0415
-    from proctor.measure.perplexity import documents, measure_perplexity  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-
     count = sum(1 for _ in documents(data))  # whatever is wrong with it is said before the work
     asking = k.ModelOptions(
         model=model, base_url=base_url, device=device, concurrency=m.one_at_a_time(model)
@@ -47,8 +44,7 @@ def perplexity(
     typer.echo(as_json.render(found) if json else _text(found))
 
 
-def _text(found: "Perplexity") -> str:
-    from proctor.report.text import printable  # noqa: PLC0415
+def _text(found: Perplexity) -> str:
 
     seen = "each in one piece"
     if found.context is not None:
@@ -67,7 +63,7 @@ def _text(found: "Perplexity") -> str:
     )
 
 
-def _figure(figure: "TextPerplexity") -> str:
+def _figure(figure: TextPerplexity) -> str:
     if figure.low is None or figure.high is None:
         return f"{figure.value:.4g}"
     return f"{figure.value:.4g}  [{figure.low:.4g}, {figure.high:.4g}]"

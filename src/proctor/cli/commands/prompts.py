@@ -13,7 +13,7 @@ from proctor.records.prompt import Prompt
 from proctor.records.task import Task
 from proctor.report import json as as_json
 from proctor.report.text import printable
-from proctor.settings import Settings
+from proctor.settings import Settings, load_settings
 
 SEARCHED = ("basics", "humaneval", "mbpp", "bigcodebench", "leetcode")
 """Whose tasks are found by their id alone; the others are large, or have the same ids."""
@@ -34,8 +34,6 @@ def prompts(
     json: o.Json = False,
 ) -> None:
     """Show a prompt as a model gets it, with what ends the answer."""
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     found = _find(task, benchmark, data, load_settings())
     strategy, shown = prompt_strategy or "standard", mbpp_prompt or "name+tests"
     prompt = render_prompt(found, strategy, chat=chat, shown=shown)

@@ -5,7 +5,13 @@ from typing import Annotated
 
 import typer
 
+from proctor.checks.qa.policy import read_policy
 from proctor.cli import options as o
+from proctor.cli.commands.qa_gate import GateOptions, check
+from proctor.report import json as as_json
+from proctor.report import qa as text
+from proctor.settings import load_settings
+from proctor.storage.run_directory import write_out
 
 NOT_PASSED = 1
 
@@ -30,13 +36,6 @@ def qa(
     compare: o.CompareName = None,
 ) -> None:
     """Look whether a run, or all runs of a checkpoint, may be published, line by line."""
-    from proctor.checks.qa.policy import read_policy  # noqa: PLC0415
-    from proctor.cli.commands.qa_gate import GateOptions, check  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report import qa as text  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-    from proctor.storage.run_directory import write_out  # noqa: PLC0415
-
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = GateOptions(
         settings=load_settings(),

@@ -6,6 +6,14 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
+from proctor.errors import InputError
+from proctor.report import full, tables
+from proctor.report import html as page
+from proctor.report import json as as_json
+from proctor.report import markdown as md
+from proctor.report.breakdown import compute_details
+from proctor.results.summary import summarize
+from proctor.storage.run_directory import write_out
 
 
 def report(
@@ -27,15 +35,6 @@ def report(
     seed: o.Seed = 0,
 ) -> None:
     """Sum up a run from its receipts, whether it is finished or not."""
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.report import full, tables  # noqa: PLC0415
-    from proctor.report import html as page  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report import markdown as md  # noqa: PLC0415
-    from proctor.report.breakdown import compute_details  # noqa: PLC0415
-    from proctor.results.summary import summarize  # noqa: PLC0415
-    from proctor.storage.run_directory import write_out  # noqa: PLC0415
-
     if json + markdown + tsv > 1:
         raise InputError("report: --json, --markdown and --tsv: choose one of them")
     if tsv:

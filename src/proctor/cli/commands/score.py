@@ -9,6 +9,11 @@ import typer
 from proctor.cli import options as o
 from proctor.cli.engine_options import EngineOptions, backend_factory
 from proctor.cli.run_plan import finish
+from proctor.grading.evaluate import Plan
+from proctor.models.recorded import RecordedSamples
+from proctor.records.completion import Sampling
+from proctor.results.agreement import read_recordings
+from proctor.settings import load_settings
 
 
 def score(
@@ -55,12 +60,6 @@ def score(
     seed: o.Seed = 0,
 ) -> None:
     """Judge recorded completions, print pass@k with its interval."""
-    from proctor.grading.evaluate import Plan  # noqa: PLC0415
-    from proctor.models.recorded import RecordedSamples  # noqa: PLC0415
-    from proctor.records.completion import Sampling  # noqa: PLC0415
-    from proctor.results.agreement import read_recordings  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     ways = EngineOptions(
         engine, address, batch_size, workers, sandbox, require, python, candidate_packages

@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
+from proctor.checks.hostile_corpus import select_programs
+from proctor.checks.selftest import run_all
 from proctor.cli import options as o
+from proctor.cli.progress import Steps
+from proctor.report import json as as_json
+from proctor.report import selftest as report
+from proctor.sandbox.tiers.select import open_sandbox
+from proctor.settings import default_workers, load_settings
 
 FAILED = 1
 
@@ -27,14 +34,6 @@ def selftest(
     json: o.Json = False,
 ) -> None:
     """Run hostile and honest programs, say whether each is judged as it should be."""
-    from proctor.checks.hostile_corpus import select_programs  # noqa: PLC0415
-    from proctor.checks.selftest import run_all  # noqa: PLC0415
-    from proctor.cli.progress import Steps  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report import selftest as report  # noqa: PLC0415
-    from proctor.sandbox.tiers.select import open_sandbox  # noqa: PLC0415
-    from proctor.settings import default_workers, load_settings  # noqa: PLC0415
-
     settings = load_settings()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     trials = select_programs(topics, languages, quick=quick)

@@ -6,6 +6,13 @@ from typing import Annotated
 import typer
 
 from proctor.cli import options as o
+from proctor.cli.rejudge import judge_again
+from proctor.records.task import Benchmark
+from proctor.report import json as as_json
+from proctor.report import verify as text
+from proctor.sandbox import Sandbox
+from proctor.settings import load_settings
+from proctor.storage.run_directory import read_manifest
 
 
 def verify(
@@ -26,14 +33,6 @@ def verify(
     seed: o.Seed = 0,
 ) -> None:
     """Judge a part of a run's samples again and list every verdict that differs."""
-    from proctor.cli.rejudge import judge_again  # noqa: PLC0415
-    from proctor.records.task import Benchmark  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report import verify as text  # noqa: PLC0415
-    from proctor.sandbox import Sandbox  # noqa: PLC0415
-    from proctor.settings import load_settings  # noqa: PLC0415
-    from proctor.storage.run_directory import read_manifest  # noqa: PLC0415
-
     settings = load_settings()
     sandbox, python = o.in_wasm(wasm, sandbox, python)
     manifest = read_manifest(run)

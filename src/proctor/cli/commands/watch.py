@@ -5,7 +5,13 @@ from typing import Annotated
 
 import typer
 
+from proctor.cli import complain
 from proctor.cli import options as o
+from proctor.cli.commands.watching import look, watch_on
+from proctor.errors import InputError
+from proctor.report import json as as_json
+from proctor.report import watch as text
+from proctor.watch.config import read_config
 
 DEGRADED = 1
 
@@ -26,13 +32,6 @@ def watch(
     json: o.Json = False,
 ) -> None:
     """Evaluate new checkpoints as they appear; several watchers may share the work."""
-    from proctor.cli import complain  # noqa: PLC0415
-    from proctor.cli.commands.watching import look, watch_on  # noqa: PLC0415
-    from proctor.errors import InputError  # noqa: PLC0415
-    from proctor.report import json as as_json  # noqa: PLC0415
-    from proctor.report import watch as text  # noqa: PLC0415
-    from proctor.watch.config import read_config  # noqa: PLC0415
-
     if status and (once or mirror is not None):
         raise InputError("--status only looks, so it goes with neither --once nor --mirror")
     read = read_config(config)
