@@ -2,11 +2,16 @@
 
 import gzip
 import json
+import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import proctor
 from proctor.benchmarks import cache_folder, find, is_pinned, load
 from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.source import no_alias
@@ -267,3 +272,45 @@ def test_another_package_brings_a_benchmark(
     assert refused("theirs") == (
         "theirs: theirs.jsonl is not on this machine; https://x.org, or --data PATH"
     )
+
+
+MENTIONS = {
+    "benchmarks/suites.py": "suites are lists of benchmarks",
+    "cli/commands/bench.py": "the tasks that it measures with",
+    "cli/commands/evalplus.py": "datasets of EvalPlus",
+    "cli/commands/parity.py": "a default",
+    "cli/commands/prompts.py": "where it looks for a task id",
+    "formats/multipl_e.py": "families in file names of MultiPL-E",
+    "integrations/evalplus.py": "datasets of EvalPlus",
+    "report/export.py": "names of formats",
+    "sandbox/supervisor/packages.py": "names of packages",
+    "server/compat/piston/runtimes.py": "a runtime of open-r1",
+    "server/compat/sandboxfusion/datasets.py": "datasets of SandboxFusion",
+}
+"""Files that name benchmarks without declaring them."""
+
+
+def test_a_benchmark_is_named_only_in_the_file_that_declares_it() -> None:
+    package = Path(proctor.__file__).parent
+    names = re.compile("|".join(f'"{re.escape(name)}"' for name in TABLE))
+    naming = {
+        str(file.relative_to(package))
+        for file in package.rglob("*.py")
+        if names.search(text := file.read_text()) and "\nSOURCES = " not in text
+    }
+    assert naming <= MENTIONS.keys()
+
+
+def test_a_new_file_of_the_package_declares_a_benchmark(tmp_path: Path) -> None:
+    copy = tmp_path / "proctor"
+    shutil.copytree(Path(proctor.__file__).parent, copy)
+    (copy / "benchmarks" / "added.py").write_text(
+        "from proctor.benchmarks.source import Source\n"
+        "from proctor.benchmarks.tasks_file import read\n"
+        "SOURCES = (Source(name='added', summary='', file='x', licence='', read=read),)\n"
+    )
+    code = "from proctor.benchmarks.registry import TABLE; print(list(TABLE)[-1])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "added\n"

@@ -1,11 +1,12 @@
 """The benchmarks that are known by name, and files of tasks by path.
 
-A benchmark is a row of the table: where its publisher keeps it, under which licence, the sha256
-of its content, and which shape its rows have. Its file is looked for in this order: `--data`, the
-data folder of the settings, a package that carries it, the cache of earlier downloads, that of its
-publisher's own tool. Nothing is downloaded unless it is asked for, by `proctor benchmarks NAME
---download`; what is our own comes with Proctor. Files are read as streams, and what does not fit
-into a bounded memory is read again when it is needed.
+A file of this package declares one benchmark, or a family of them, in SOURCES: where its publisher
+keeps it, under which licence, the sha256 of its content, and which shape its rows have. Other
+packages bring theirs through the entry point `proctor.benchmarks`. The data file is looked for in
+this order: `--data`, the data folder of the settings, a package that carries it, the cache of
+earlier downloads, that of its publisher's own tool. Nothing is downloaded unless it is asked for,
+by `proctor benchmarks NAME --download`; what is our own comes with Proctor. Files are read as
+streams, and what does not fit into a bounded memory is read again when it is needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +16,12 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import contests, multilingual, tasks_file
+from proctor.benchmarks import tasks_file
 from proctor.benchmarks.lazy_tasks import LazyTasks
 from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.rows import read_all, read_rows
 from proctor.benchmarks.selection import Selection
-from proctor.benchmarks.source import Declaration, Source, no_alias, reader
+from proctor.benchmarks.source import Declaration, Fields, Source, no_alias, reader
 from proctor.errors import InputError, boundary
 from proctor.plugins import Plugins, load_plugins
 from proctor.records.encoding import spelt_out
@@ -37,9 +38,9 @@ __all__ = [
     "find",
     "find_all",
     "is_pinned",
-    "like",
     "load",
-    "others",
+    "plugin_benchmarks",
+    "similar_source",
     "source_of",
 ]
 
@@ -158,13 +159,15 @@ def _unnamed(path: Path) -> Source:
     """Return a source for a file that is no benchmark's own: its rows look like those of one."""
     first = next(read_rows(path), None)
     fields = {} if first is None else first.decode(dict[str, Any], constants=True)
-    return similar_names(fields, spelt_out(path.name).partition(".")[0], path.name)
+    return similar_source(fields, spelt_out(path.name).partition(".")[0], path.name)
 
 
-def similar_names(fields: dict[str, Any], name: str, file: str) -> Source:
+def similar_source(fields: Fields, name: str, file: str) -> Source:
     """Return a source for rows that have the fields of some benchmark's, or of a tasks file."""
-    shape = _shape(fields)
-    known = TABLE.get(shape or "")
+    like = _benchmark_like(fields)
+    read = like.read if like else tasks_file.read
+    if like and like.reader_for:
+        read = like.reader_for(name)
     return Source(
         name=name,
         named=False,
@@ -172,38 +175,18 @@ def similar_names(fields: dict[str, Any], name: str, file: str) -> Source:
         file=file,
         url="",
         licence="",
-        read=known.read if known else contests.reader(name) if shape else tasks_file.read,
-        alias=known.alias if known else contests.aliases if shape else no_alias,
-        libraries=known.libraries if known else (),
+        read=read,
+        alias=like.alias if like else no_alias,
+        libraries=like.libraries if like else (),
     )
 
 
-SHAPES = (
-    ({"private_test_cases"}, "livecodebench"),
-    ({"complete_prompt"}, "bigcodebench"),
-    ({"test", "starter_code"}, "leetcode"),
-    ({"input_output"}, "contests"),
-    ({"verification_info"}, "contests"),
-    ({"base_input"}, "mbpp+"),
-    ({"test_list"}, "mbpp"),
-    ({"test"}, "humaneval"),
-)
-
-
-def _shape(fields: dict[str, Any]) -> str | None:
-    """Tell by its fields which benchmark a row looks like; `contests` are all with problems."""
+def _benchmark_like(fields: Fields) -> Source | None:
     match fields:
-        case {"stop_tokens": _, "language": str(language)}:
-            return f"multipl-e-{language.partition('_')[0]}"
-        case {"declaration": _, "task_id": str(task_id)} if multilingual.of_x(task_id):
-            return multilingual.of_x(task_id)
         case {"tests": {"kind": _}}:
-            return None
-        case {"tests": {"functional": _}}:
-            return "contests-leetcode"
-        case {"tests": _}:
-            return "contests"
-    return next((shape for names, shape in SHAPES if names <= fields.keys()), None)
+            return None  # a tasks file
+    known = reversed(TABLE.values())
+    return next((source for source in known if source.matches and source.matches(fields)), None)
 
 
 def _load(source: Source, paths: Sequence[Path], choice: Selection, change: Change) -> Benchmark:

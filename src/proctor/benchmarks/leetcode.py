@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.contests import question_text
+from proctor.benchmarks.contests import RLLM, aliases, question_text
+from proctor.benchmarks.source import Fields, Source
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.extraction.python.syntax import bound_names, parse
@@ -113,3 +114,41 @@ def _check_and_call(text: str) -> tuple[str | None, str | None]:
             code = "\n".join(text.split("\n")[: last.lineno - 1])
             return code if "check" in bound_names(*tree.body[:-1]) else None, ast.unparse(entry)
     return None, None
+
+
+def _has_functional_tests(fields: Fields) -> bool:
+    return "functional" in fields["tests"] if isinstance(fields.get("tests"), dict) else False
+
+
+SOURCES = (
+    Source(
+        name="leetcode",
+        position=60,
+        summary="methods of LeetCode's newest problems (Xia et al. 2025), v0.3.1 test",
+        tasks=228,
+        file="LeetCodeDataset-v0.3.1-test.jsonl",
+        url=(
+            "https://raw.githubusercontent.com/newfacade/LeetCodeDataset/"
+            "9477c14d76dcbdef67d70f0e258ad2c2d4178fec/data/LeetCodeDataset-v0.3.1-test.jsonl.gz"
+        ),
+        licence="MIT",
+        sha256="aec951945feb555b4c72783519452a7a0437ca8c6e5624a83d0ae888718fa4ed",
+        read=read,
+        matches=lambda fields: {"test", "starter_code"} <= fields.keys(),
+        libraries=("sortedcontainers",),
+    ),
+    Source(
+        name="contests-leetcode",
+        position=60,
+        summary="LeetCode problems as rLLM tests with them (DeepCoder, 2025)",
+        tasks=200,
+        file="leetcode.json",
+        url=f"{RLLM}/leetcode.json",
+        licence="MIT",
+        sha256="a0664eee5e7356af13a01932bbe625bb8a0c15f067f5a964bc96f45ba439e66c",
+        read=read,
+        matches=_has_functional_tests,
+        alias=aliases,
+        libraries=("sortedcontainers",),
+    ),
+)

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.contests import BadRow, listed_tests, question_text
+from proctor.benchmarks.source import Source
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.records.execution import Limits
 from proctor.records.task import Metadata, Task
@@ -123,3 +124,19 @@ def _decoded(field: str, text: str, kind: Any) -> Any:
         return msgspec.json.decode(text or "{}", type=kind)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise BadRow(f"field {field} is not JSON of tests: {error}") from None
+
+
+SOURCES = (
+    Source(
+        name="livecodebench",
+        position=80,
+        summary="contest problems by date (Jain et al. 2024), code_generation_lite",
+        tasks=1055,
+        file="test6.jsonl",
+        url="https://huggingface.co/datasets/livecodebench/code_generation_lite",
+        licence="see its page",
+        read=read,
+        matches=lambda fields: "private_test_cases" in fields,
+        releases=RELEASES,
+    ),
+)

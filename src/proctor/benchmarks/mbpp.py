@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proctor.benchmarks.source import Declaration
+from proctor.benchmarks.source import Declaration, Source
 from proctor.benchmarks.tasks_file import bad_targets
 from proctor.extraction.python.syntax import parse
 from proctor.records.execution import Limits
 from proctor.records.task import Assertions, Task
 from proctor.storage.jsonl import Line
 
+URL = "https://raw.githubusercontent.com/google-research/google-research/master/mbpp"
 SECONDS = 10.0
 KNOWN = Declaration(
     known={
@@ -83,3 +84,34 @@ def entry_point(code: str, tests: Sequence[str]) -> str | None:
             case ast.Call(func=ast.Name(id=name)) if name in defined:
                 return name
     return None
+
+
+SOURCES = (
+    Source(
+        name="mbpp",
+        position=40,
+        summary="974 short functions to write from a sentence (Austin et al. 2021)",
+        tasks=974,
+        file="mbpp.jsonl",
+        url=f"{URL}/mbpp.jsonl",
+        licence="CC BY 4.0",
+        sha256="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
+        read=read,
+        matches=lambda fields: "test_list" in fields,
+        alias=aliases,
+        declares=KNOWN,
+    ),
+    Source(
+        name="mbpp-sanitized",
+        position=40,
+        summary="427 tasks of MBPP that people checked",
+        tasks=427,
+        file="sanitized-mbpp.json",
+        url=f"{URL}/sanitized-mbpp.json",
+        licence="CC BY 4.0",
+        sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
+        read=read,
+        alias=aliases,
+        declares=KNOWN,
+    ),
+)

@@ -7,10 +7,11 @@ leave to the answer.
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
-from proctor.benchmarks.source import Declaration, Source
+from proctor.benchmarks.source import Declaration, Fields, Source
 from proctor.extraction.c_family import entry_of
 from proctor.judge.instrument_tests import HARNESSES
 from proctor.records.execution import Limits
@@ -89,11 +90,18 @@ def multipl_e(language: str) -> Callable[[Line], Task]:
     return read
 
 
-def of_x(task_id: str) -> str | None:
-    """Return the part of HumanEval-X that a task belongs to, None if it is none of it."""
-    short = {"CPP": "cpp", "Go": "go", "Java": "java", "JavaScript": "js", "Rust": "rust"}
-    name = short.get(task_id.partition("/")[0])
-    return None if name is None else f"humaneval-x-{name}"
+def _is_humaneval_x(prefix: str, fields: Fields) -> bool:
+    match fields:
+        case {"declaration": _, "task_id": str(task_id)}:
+            return task_id.partition("/")[0] == prefix
+    return False
+
+
+def _is_multipl_e(name: str, fields: Fields) -> bool:
+    match fields:
+        case {"stop_tokens": _, "language": str(language)}:
+            return language.partition("_")[0] == name
+    return False
 
 
 def _crates_in_use(declaration: str, used: str) -> str:
@@ -131,6 +139,7 @@ KNOWN = {
 X_SOURCES = tuple(
     Source(
         name=f"humaneval-x-{name}",
+        position=100,
         summary=f"HumanEval in {title} (Zheng et al. 2023)",
         tasks=164,
         file=f"humaneval_{name}.jsonl",
@@ -138,6 +147,7 @@ X_SOURCES = tuple(
         licence="Apache-2.0",
         sha256=sha256,
         read=humaneval_x(language),
+        matches=partial(_is_humaneval_x, "CPP" if name == "cpp" else title),
         folder="humaneval-x",
         declares=KNOWN.get(name, Declaration()),
     )
@@ -165,6 +175,7 @@ X_SOURCES = tuple(
 E_SOURCES = tuple(
     Source(
         name=f"multipl-e-{name}",
+        position=110,
         summary=f"HumanEval translated to {title} (Cassano et al. 2023)",
         tasks=tasks,
         file=f"humaneval-{name}.jsonl",
@@ -172,6 +183,7 @@ E_SOURCES = tuple(
         licence="MIT",
         sha256=sha256,
         read=multipl_e(language),
+        matches=partial(_is_multipl_e, name),
         folder="multipl-e",
     )
     for name, language, title, tasks, sha256 in (

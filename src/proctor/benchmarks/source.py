@@ -1,6 +1,7 @@
-"""One row of the table of benchmarks: where its file comes from and how its rows are read."""
+"""The declaration of a benchmark: where its file comes from and how its rows are read."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -11,6 +12,8 @@ from proctor.storage.jsonl import Line
 
 Read = Callable[[Line], Task]
 Alias = Callable[[str], list[str]]
+Fields = Mapping[str, Any]
+"""One row, before it is read as a task."""
 
 
 def no_alias(task_id: str) -> list[str]:
@@ -29,9 +32,11 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the table."""
+    """The declaration of one benchmark."""
 
     name: str
+    position: int = 1000
+    """Lists are sorted by it; rows of an unnamed file are tried from the last to the first."""
     named: bool = True
     """Whether it is known by its name; else it is just a file."""
     summary: str
@@ -44,6 +49,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str | None = None
     """Of the uncompressed content; None where only the format is known here."""
     read: Read
+    matches: Callable[[Fields], bool] | None = None
+    """Whether a row has this format; None if files in it are only read under this name."""
+    reader_for: Callable[[str], Read] | None = None
+    """The reader of another file in this format, where task ids contain the benchmark's name."""
     url: str | None = None
     """Where its publisher keeps it; None: it comes with Proctor."""
     package: tuple[str, str] | None = None
@@ -58,6 +67,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Release → its files; the last one is the default. None: there is one file."""
     libraries: Sequence[str] = ()
     """Packages that its solutions import; those that are installed are shown to candidates."""
+    requirements: Sequence[str] = ()
+    """Lines for pip, where its solutions need certain versions of these packages."""
     declares: Declaration = Declaration()
     """What its contract holds it to; a file beside its own may say so instead."""
 

@@ -52,7 +52,7 @@ def benchmarks(
     if requirements:
         if name is None:
             raise InputError("--requirements: name the benchmark to print them for")
-        typer.echo("\n".join(_requirements(known[name])))
+        typer.echo("\n".join(known[name].requirements or known[name].libraries))
         return
     folder = None if settings.data is None else Path(settings.data)
     rows = [_row(source, data, folder) for one, source in known.items() if name in (None, one)]
@@ -74,14 +74,6 @@ def _show(row: "Row") -> None:
     typer.echo(printable(f"{'':<{WIDTH}} {row.file or row.missing}{other}"))
     if row.contract is not None:
         typer.echo(f"{'':<{WIDTH}} {standing(row.contract)}")
-
-
-def _requirements(source: Source) -> list[str]:
-    """Return lines for pip, with the versions that the benchmark's own solutions need."""
-    needed = source.libraries
-    if not set(LIBRARIES) <= set(needed):
-        return list(needed)
-    return [f"{library}{versions}" for library, versions in LIBRARIES.items()]
 
 
 class Row(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import find_all, similar_names
+from proctor.benchmarks import find_all, similar_source
 from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.selection import Selection
 from proctor.errors import InputError
@@ -185,7 +185,7 @@ def _row_id(row: Mapping[str, Any], index: int) -> int | str:
 
 def _known(row: Mapping[str, Any], index: int) -> Task:
     """Read a row in the shape of a benchmark or of a tasks file."""
-    source = similar_names(dict(row), "provided_data", ROWS.name)
+    source = similar_source(dict(row), "provided_data", ROWS.name)
     return source.read(Line(ROWS, index + 1, json.dumps(row).encode(), "row"))
 
 
