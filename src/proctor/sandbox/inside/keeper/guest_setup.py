@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from .. import roles
 from ..isolation.environment import GuestEnvironment, ReusableEnvironment, Step
 from ..protocol.frames import Channel, ScriptedChannel, load
 from ..roles.program import run_program, unpack_program
@@ -44,7 +45,7 @@ def rehearse() -> None:
     """Play the roles that this box has a few times, before any guest does."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for name in ("candidate", "examiner"):
-        module = sys.modules.get(f"{__package__}.{name}")
+        module = sys.modules.get(f"{roles.__name__}.{name}")
         for _ in range(REHEARSALS if module is not None else 0):
             module.rehearse(nowhere)  # type: ignore[union-attr]
     os.close(nowhere)
@@ -98,8 +99,8 @@ class GuestSetup:
         try:
             self._go(self._steps)
             self._go(self._last)
-            for name in ("foreign", "examiner", "candidate"):  # most in a box with it are that
-                module = sys.modules.get(f"{__package__}.{name}")
+            for name in ("toolchain", "examiner", "candidate"):  # most in a box with it are that
+                module = sys.modules.get(f"{roles.__name__}.{name}")
                 if module is not None:
                     module.play(os.open(os.devnull, os.O_WRONLY))
                     break
@@ -141,8 +142,8 @@ class GuestSetup:
 
 def _other(role: str) -> Callable[..., None]:
     """Return what runs commands, or programs of other languages; few boxes have it."""
-    name = "command" if role == "command" else "foreign"
-    found: Callable[..., None] = getattr(import_module(f".{name}", __package__), f"run_{name}")
+    module, name = ("command",) * 2 if role == "command" else ("toolchain", "foreign")
+    found: Callable[..., None] = getattr(import_module(f"{roles.__name__}.{module}"), f"run_{name}")
     return found
 
 
