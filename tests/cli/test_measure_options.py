@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.models.test_prompt_logprobs import serve
 
 from tests.models.checkpoints import save_known_bad
 from tests.models.conftest import Server, status
 from tests.models.conftest import server as _server
+from tests.models.test_prompt_logprobs import serve
 
 server = _server
 Proctor = Callable[..., Any]

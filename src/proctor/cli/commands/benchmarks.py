@@ -6,7 +6,6 @@ from typing import Annotated, NamedTuple
 import typer
 
 from proctor.benchmarks import find, find_all, is_pinned, plugin_benchmarks
-from proctor.benchmarks.bigcodebench import LIBRARIES
 from proctor.benchmarks.download import download as fetch
 from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.selection import Selection
