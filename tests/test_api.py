@@ -374,7 +374,7 @@ def test_memory_is_flat() -> None:
 
 
 def test_inside_a_data_loader() -> None:
-    data = pytest.importorskip("torch.utils.data", reason="torch is not installed")
+    from torch.utils import data
 
     class Scores:
         def __len__(self) -> int:

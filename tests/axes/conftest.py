@@ -4,21 +4,18 @@ import pytest
 
 from proctor.axes.parser import Parser
 from proctor.benchmarks import OWN_FOLDER, load
-from proctor.errors import InputError, SandboxError
 from proctor.records.task import Task
 from proctor.sandbox import Sandbox
+from tests.requires import requires_language
 
 SUITE = OWN_FOLDER / "cpp_context"
 
 
 @pytest.fixture(scope="session")
 def parser(kernel: Sandbox) -> Parser:
-    """Return a parser, or skip where there is no compiler or no libclang."""
-    try:
-        kernel.offer("cpp")
-        return Parser(kernel)
-    except (InputError, SandboxError) as error:
-        pytest.skip(str(error))
+    """Return a parser, or skip without a compiler."""
+    requires_language(kernel, "cpp")
+    return Parser(kernel)
 
 
 def suite(library: str) -> dict[str, Task]:

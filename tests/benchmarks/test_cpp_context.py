@@ -4,11 +4,11 @@ import pytest
 
 from proctor.benchmarks import load
 from proctor.benchmarks.registry import TABLE
-from proctor.errors import SandboxError
 from proctor.extraction.assemble import verbatim
 from proctor.judge.judge import Judge
 from proctor.models.prompting import render_prompt
 from proctor.records.verdict import Bucket
+from tests.requires import requires_language
 
 TASKS = load("cpp-context").tasks
 FAST = [task for task in TASKS if task.task_id in ("conf/find", "stock/take", "series/power")]
@@ -37,10 +37,7 @@ def test_every_task_is_whole(task):
 
 
 def rejected_and_passed(kernel, task):
-    try:
-        kernel.offer("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, "cpp")
     judge = Judge(kernel)
     assert judge.judge(task, verbatim(task, task.canonical_solution)).verdict.bucket == "passed"
     for wrong in task.wrong_solutions:

@@ -8,11 +8,12 @@ import pytest
 
 from proctor.benchmarks import load
 from proctor.benchmarks.multilingual import E_SOURCES, X_SOURCES
-from proctor.errors import InputError, SandboxError
+from proctor.errors import InputError
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble, reference_program
 from proctor.judge.judge import Judge
 from proctor.records.verdict import Bucket
+from tests.requires import requires_language
 
 WRONG_REFERENCES = {"JavaScript/112", "JavaScript/155", "Rust/32"}
 """All tests of Rust/32 are in a comment."""
@@ -52,10 +53,7 @@ RIGHT = {
 
 def offered(kernel, benchmark):
     language = next(iter(benchmark.languages))
-    try:
-        kernel.offer(language)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, language)
 
 
 def verdict(kernel, task, program):

@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,82 +25,44 @@ from proctor.checks.hostile_corpus import (
     corpus_programs,
 )
 from proctor.checks.selftest import run_program
-from proctor.errors import SandboxError
 from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox
+from tests.requires import requires_language
 
 EVERY = corpus_programs(corpus_folder())
-TRIALS = [trial for trial in EVERY if trial.language == "python"]
-LONG = ("go", "java", "rust", "typescript")
-FOREIGN = [
-    pytest.param(t, marks=pytest.mark.slow)
-    if t.topic == "resources" or (t.language in LONG and t.topic != "forging")
-    else t
-    for t in EVERY
-    if t.language != "python" and t.kind not in WAYS
-]
-"""Time and memory are used up by Python alone, and compilers that take long run what forges alone;
-`make test-all` runs the rest."""
-FIRST = list({trial.name: trial for trial in reversed(TRIALS)}.values())[::-1]
-"""Every program under one kind of tests."""
-BEST, OTHERS = ["kernel"], ["docker", "contained", "wasm", "portable"]
-ATTACKS = [t for t in FIRST if t.topic in ("reading", "processes", "persistence", "forging")]
-"""What is run every time in tiers below the best one."""
+FIRST_KIND = {trial.name: trial.kind for trial in reversed(EVERY)}
+TIERS = ("kernel", "docker", "contained", "wasm", "portable")
+
+
+def cases() -> Iterator[Any]:
+    """Yield every trial with each tier that it fits.
+
+    Every run has one kind of tests per program in Python, on the kernel tier, and one kind per
+    forgery in all tiers and languages. The rest is slow.
+    """
+    for trial in EVERY:
+        if trial.kind in WAYS:
+            continue  # in test_hostile_corpus_cpp.py
+        python = trial.language == "python"
+        for tier in filter(trial.fits, TIERS if python else ("kernel",)):
+            usual = trial.topic == "forging" or (python and tier == "kernel")
+            in_every_run = usual and trial.kind == FIRST_KIND[trial.name]
+            marks = () if in_every_run else pytest.mark.slow
+            yield pytest.param(tier, trial, marks=marks, id=f"{tier}-{trial.name}-{trial.kind}")
+
+
 USER = 4242
 
 
-def shown(value: object) -> str:
-    return f"{value.name}-{value.kind}" if isinstance(value, CorpusProgram) else str(value)
-
-
-@pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("sandbox", BEST, indirect=True)
-@pytest.mark.parametrize("trial", FIRST, ids=shown)
-def test_lands_in_its_bucket(sandbox: Sandbox, trial: CorpusProgram) -> None:
-    land(sandbox, trial)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("sandbox", BEST, indirect=True)
-@pytest.mark.parametrize("trial", [t for t in TRIALS if t not in FIRST], ids=shown)
-def test_lands_in_its_bucket_under_other_tests(sandbox: Sandbox, trial: CorpusProgram) -> None:
-    land(sandbox, trial)
-
-
-@pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("sandbox", ["contained", "wasm"], indirect=True)
-@pytest.mark.parametrize("trial", ATTACKS, ids=shown)
-def test_attacks_land_in_their_buckets(sandbox: Sandbox, trial: CorpusProgram) -> None:
-    land(sandbox, trial)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("sandbox", OTHERS, indirect=True)
-@pytest.mark.parametrize("trial", TRIALS, ids=shown)
-def test_lands_in_its_bucket_in_other_tiers(sandbox: Sandbox, trial: CorpusProgram) -> None:
-    land(sandbox, trial)
-
-
 @pytest.fixture
-def offered(kernel: Sandbox, request: pytest.FixtureRequest) -> None:
+def offered(sandbox: Sandbox, trial: CorpusProgram) -> None:
     """Have boxes of the trial's language, which stay, before anybody counts what is left."""
-    try:
-        kernel.offer(request.getfixturevalue("trial").language)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(sandbox, trial.language)
 
 
 @pytest.mark.usefixtures("offered", "nothing_left")
-@pytest.mark.parametrize("trial", FOREIGN, ids=shown)
-def test_lands_in_its_bucket_in_other_languages(kernel: Sandbox, trial: CorpusProgram) -> None:
-    land(kernel, trial)
-
-
-def land(sandbox: Sandbox, trial: CorpusProgram) -> None:
-    if not trial.fits(sandbox.enforcement().tier):
-        pytest.skip(f"only for {', '.join(trial.tiers)}")
+@pytest.mark.parametrize(("sandbox", "trial"), list(cases()), indirect=["sandbox"])
+def test_lands_in_its_bucket(sandbox: Sandbox, trial: CorpusProgram) -> None:
     landing = run_program(sandbox, trial)
     assert landing.ok, landing
 
@@ -107,7 +71,7 @@ def test_the_corpus_is_where_it_should_be() -> None:
     folders = {path.name for path in corpus_folder().glob("*/*")}
     assert folders <= set(Bucket), "a folder is named after a bucket"
     assert {"passed", "wrong_answer", "tampering", "early_exit", "cpu_time"} <= folders
-    assert {trial.topic for trial in TRIALS} == set(CLASSES)
+    assert {trial.topic for trial in EVERY} == set(CLASSES)
     assert {trial.kind for trial in EVERY} == {*KINDS, *WAYS, "program"}
 
 
@@ -162,6 +126,7 @@ def selftest_as_somebody_else(python: str, *flags: str) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_it_is_the_same_for_an_ordinary_user(their_python: str) -> None:
     classes = "reading,processes,persistence,network,forging"
     selftest_as_somebody_else(their_python, "--quick", "--class", classes)

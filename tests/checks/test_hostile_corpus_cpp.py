@@ -23,6 +23,7 @@ from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox
 from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.toolchains import runner
+from tests.requires import requires_language
 
 TRIALS = [trial for trial in corpus_programs(corpus_folder()) if trial.kind in WAYS]
 COMPILING = msgspec.structs.replace(
@@ -38,9 +39,9 @@ def strict() -> Iterator[Sandbox]:
         patch.setattr(runner.ToolchainRunner.build, "__defaults__", (COMPILING,))
         try:
             opened = open_sandbox("kernel", sys.executable)
-            opened.offer("cpp")
         except SandboxError as error:
             pytest.skip(str(error))
+        requires_language(opened, "cpp")
         yield opened
         opened.close()
 

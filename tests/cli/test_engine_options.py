@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.requires import requires
+
 Proctor = Callable[..., Any]
 MIXED = Path(__file__).parent.parent.parent / "examples" / "mixed"
 SCORE = ["score", str(MIXED / "tasks.jsonl"), "--completions", str(MIXED / "samples.jsonl")]
@@ -34,7 +36,9 @@ main()
 )
 def test_misuse(proctor: Proctor, args: list[str], status: int, said: str) -> None:
     if "ray" in args:
-        ray = pytest.importorskip("ray", reason="ray is not installed")
+        requires("ray")
+        import ray
+
         if ray.is_initialized():
             pytest.skip("this process is part of a cluster already")
     ran = proctor(*SCORE, *args)
@@ -59,8 +63,8 @@ def test_ray_is_an_extra(command: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.requires("ray")
 def test_a_cluster_for_one_command(proctor: Proctor, alone: Path) -> None:
-    pytest.importorskip("ray", reason="ray is not installed")
     local = json.loads(proctor(*SCORE, "--json", "--out", "local").out)
     command = [sys.executable, "-m", "proctor", *SCORE, "--engine", "ray", "--json", "--out", "ray"]
     with tempfile.TemporaryDirectory(prefix="t") as scratch:

@@ -82,7 +82,7 @@ def test_figures_and_results(proctor: Proctor, samples: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(EVALPLUS is None, reason="evalplus is not installed")
+@pytest.mark.requires("evalplus")
 def test_it_is_what_evalplus_says(proctor: Proctor, samples: Path) -> None:
     for flags in ([], ["--base_only"]):
         shutil.copy(samples, "theirs.jsonl")

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -117,7 +116,7 @@ def test_packages_that_candidates_may_import(run: Callable[..., dict[str, Any]])
     assert "No module named 'numpy'" in run(source, "--candidate-packages", "none")["stderr"]
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
+@pytest.mark.requires("cpp")
 def test_a_program_in_another_language(proctor: Proctor, alone: Path) -> None:
     (alone / "double.cpp").write_text(TABLE["cpp"].self_test)
     (alone / "broken.cpp").write_text("int main() { return x; }")

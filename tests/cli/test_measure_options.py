@@ -26,8 +26,6 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("torch", reason="torch is not installed")
-    pytest.importorskip("transformers", reason="transformers is not installed")
     folder = tmp_path_factory.mktemp("checkpoints")
     save_known_bad(folder / "bad", [TEXT])
     save_known_bad(folder / "worse", [TEXT + "0123456789"])

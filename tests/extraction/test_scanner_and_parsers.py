@@ -14,6 +14,7 @@ import pytest
 
 from proctor.extraction import lexer
 from proctor.storage.jsonl import open_bytes
+from tests.requires import requires
 
 GRAMMARS = {
     "cpp": ("tree_sitter_cpp", "language"),
@@ -28,10 +29,12 @@ HIDING = {"template_string", "template_substitution", "string_literal", "comment
 
 
 def parser(language: str) -> Any:
-    tree_sitter = pytest.importorskip("tree_sitter", reason="tree-sitter is not installed")
+    requires("tree-sitter")
+    import tree_sitter
+
     module, name = GRAMMARS[language]
-    grammar = getattr(pytest.importorskip(module), name)
-    return importlib.import_module("tree_sitter").Parser(tree_sitter.Language(grammar()))
+    grammar = getattr(importlib.import_module(module), name)
+    return tree_sitter.Parser(tree_sitter.Language(grammar()))
 
 
 def braces(node: Any) -> Iterator[tuple[int, str]]:

@@ -11,7 +11,6 @@ import ctypes
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.requires import requires
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -209,7 +210,5 @@ def work(scratch: Path, orphans: Callable[[], set[int]]) -> Iterator[Work]:
 @pytest.fixture(scope="session")
 def compiler() -> str:
     """Return a compiler for what is put between a process and the system, or skip."""
-    found = shutil.which("gcc") or shutil.which("cc")
-    if found is None or sys.platform != "linux":
-        pytest.skip("there is no C compiler here, or not Linux")
-    return found
+    requires("c")
+    return "gcc"

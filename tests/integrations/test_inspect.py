@@ -1,4 +1,5 @@
 """Inspect with our sandbox: its own checks of a provider, and what it is told of endings."""
+# ruff: noqa: E402
 
 import json
 import os
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from proctor.errors import InputError, SandboxError
+from tests.requires import requires
 
-pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
+requires("inspect")
 
 import anyio
 from inspect_ai import Task, eval  # noqa: A004

@@ -2,15 +2,12 @@
 
 import pytest
 
-from proctor.errors import SandboxError
 from proctor.sandbox import Sandbox
+from tests.requires import requires_language
 
 
 @pytest.fixture(scope="session")
 def cpp(kernel: Sandbox) -> Sandbox:
     """Return the kernel tier if it compiles C++ here."""
-    try:
-        kernel.offer("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, "cpp")
     return kernel

@@ -2,7 +2,6 @@
 
 import pytest
 
-from proctor.errors import SandboxError
 from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
 from proctor.judge.judge import Judge
@@ -12,6 +11,7 @@ from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.records.task import TestProgram as InOneFile
 from proctor.records.verdict import Bucket
+from tests.requires import requires_language
 
 TESTS = {
     "cpp": "#include <assert.h>\nint main() {\n    assert(add(1, 2) == 3);\n    assert(add(2, 2) == 4);\n}\n",
@@ -44,10 +44,7 @@ RAISE = {
 
 
 def judged(kernel, language, source, tests=None, **limits):
-    try:
-        kernel.offer(language)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, language)
     task = Task(
         task_id="t",
         language=language,

@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.errors import SandboxError
 from proctor.languages import gcc
 from proctor.languages.toolchain import find_toolchain
+from tests.requires import requires
 
 
 @pytest.fixture(scope="module")
 def toolchain():
-    try:
-        return find_toolchain("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires("cpp")
+    return find_toolchain("cpp")
 
 
 def test_the_parts_are_called_as_the_driver_calls_them(toolchain):

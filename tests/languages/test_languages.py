@@ -3,13 +3,14 @@
 import msgspec
 import pytest
 
-from proctor.errors import InputError, SandboxError
+from proctor.errors import InputError
 from proctor.judge.judge import Judge
 from proctor.languages import TABLE, Language, all_languages, get_language, plugin_languages
 from proctor.records.execution import MIB, Limits
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket, Failed, Passed
+from tests.requires import requires_language
 
 OTHERS = [name for name in TABLE if name != "python"]
 BROKEN = {
@@ -47,10 +48,7 @@ GREEDY = {
 @pytest.fixture
 def language(kernel, request) -> Language:
     """Return a language that works here, or skip."""
-    try:
-        kernel.offer(request.param)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, request.param)
     return get_language(request.param)
 
 

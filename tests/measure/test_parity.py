@@ -127,8 +127,6 @@ def test_the_gate(bound: float | None, logprob: float | None, passed: bool) -> N
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    pytest.importorskip("torch", reason="torch is not installed")
-    pytest.importorskip("transformers", reason="transformers is not installed")
     folder = tmp_path_factory.mktemp("checkpoints")
     save_known_good(folder / "good", PAIRS)
     save_known_bad(folder / "bad", [a + b for a, b in PAIRS])

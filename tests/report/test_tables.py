@@ -32,7 +32,8 @@ def test_one_line_a_sample(past_run: Past, tmp_path: Path, hostile_texts: tuple[
 
 
 def test_parquet(past_run: Past, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
     monkeypatch.setattr("proctor.report.tables.BATCH", 2)
     run = past_run("run", {"a": "PWH"})
     assert write_parquet(run, tmp_path / "run.parquet") == 3

@@ -13,8 +13,8 @@ TASK = {
 
 
 @pytest.mark.slow
+@pytest.mark.requires("ray")
 def test_a_service_on_a_cluster(serve: Callable[..., Any]) -> None:
-    pytest.importorskip("ray", reason="ray is not installed")
     running = serve("--engine", "ray", "--workers", "2", "--batch-size", "4")
     texts = [f"def double(x):\n    return {n % 2 + 1} * x\n" for n in range(20)]
     answer = running.client.post("/v1/grade", json={"task": TASK, "completions": texts}).json()

@@ -22,6 +22,7 @@ from proctor.viewer.runs import RunCatalog
 from proctor.viewer.server import application, listen
 from proctor.viewer.site import Site
 from proctor.viewer.urls import Served
+from tests.requires import requires
 
 Outcomes = dict[str, Sequence[Bucket]]
 Make = Callable[..., Path]
@@ -102,9 +103,8 @@ def served(site: Site) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Start a browser without a screen, or skip."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("there is no Chromium on this machine (apt install chromium)")
+    requires("chromium")
+    program = next(filter(None, map(shutil.which, BROWSERS)))
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program)
         yield opened

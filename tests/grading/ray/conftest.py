@@ -16,6 +16,7 @@ from proctor.records.receipt import Receipt
 from proctor.records.task import Task
 from proctor.storage.journal import read_journal
 from proctor.storage.run_directory import RECEIPTS
+from tests.requires import requires
 
 TIMES = {"usage", "host"}
 
@@ -60,7 +61,8 @@ class Machines:
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Machines]:
     """Start a cluster of one machine."""
-    ray = pytest.importorskip("ray", reason="ray is not installed")
+    requires("ray")
+    import ray
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

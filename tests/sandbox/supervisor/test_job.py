@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.errors import InputError, SandboxError
+from proctor.errors import InputError
 from proctor.records.execution import (
     MIB,
     Exited,
@@ -14,6 +14,7 @@ from proctor.records.execution import (
 )
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import MAX_FILES, Job, is_inside
+from tests.requires import requires_language
 
 QUICK = Limits().with_seconds(5.0)
 
@@ -124,10 +125,7 @@ def test_a_file_cannot_take_the_program_s_place(sandbox):
 
 
 def offered(kernel, language):
-    try:
-        kernel.offer(language)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, language)
 
 
 def test_a_compiler_sees_the_files_too(kernel):

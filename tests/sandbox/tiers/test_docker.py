@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -25,6 +24,7 @@ from proctor.sandbox.tiers import docker_container
 from proctor.sandbox.tiers.docker import Docker
 from proctor.sandbox.tiers.docker_container import Image, command, inspect_image, profile
 from proctor.sandbox.tiers.select import open_sandbox
+from tests.requires import requires
 
 PYTHON = "/usr/bin/python3"
 NAME = "proctor-test:1"
@@ -62,9 +62,7 @@ def make_image(tar: Path) -> None:
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Start a Docker daemon that nobody else uses, or skip."""
-    for needed in ("dockerd", "containerd", "docker", "ldd"):
-        if shutil.which(needed) is None:
-            pytest.skip(f"there is no {needed} here")
+    requires("docker")
     if os.geteuid() != 0 or not Path(PYTHON).exists():
         pytest.skip(f"a daemon needs root, and its image {PYTHON}")
     folder = Path(tmp_path_factory.mktemp("docker"))

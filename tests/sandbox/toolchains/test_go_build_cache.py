@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from proctor.errors import SandboxError
 from proctor.languages import get_language
 from proctor.languages.compiler import pack_files
 from proctor.languages.toolchain import Toolchain
@@ -13,6 +12,7 @@ from proctor.records.execution import Execution, Exited, Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.toolchains import go_build_cache
+from tests.requires import requires_language
 
 LEFT = {"0a/1-a": b"one", "ff/2-d": b"two", "trim.txt": b"3", "../../out": b"4", "0a/../x": b"5"}
 
@@ -56,10 +56,7 @@ def test_without_one_it_is_as_it_was(
 
 
 def test_a_candidate_changes_nothing_that_others_find(kernel: Sandbox) -> None:
-    try:
-        kernel.offer("go")
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, "go")
     warm = kernel.native("go").offer("go").warm
     if not warm:
         pytest.skip("the home folder of this user cannot be shown to guests")

@@ -26,14 +26,13 @@ from proctor.sandbox.toolchains.precompiled_headers import (
     HeaderRequest,
     PrecompiledHeaders,
 )
+from tests.requires import requires_language
 
 
 @pytest.fixture
 def foreign(kernel):
-    try:
-        return kernel.native("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, "cpp")
+    return kernel.native("cpp")
 
 
 def recipe(toolchain, source, names):

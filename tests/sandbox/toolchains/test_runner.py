@@ -22,13 +22,11 @@ from proctor.records.verdict import Bucket, Unscored
 from proctor.sandbox.supervisor import sessions
 from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.toolchains import execute, runner
+from tests.requires import requires_language
 
 
 def run(sandbox, language, source, stdin=b"", **limits):
-    try:
-        sandbox.offer(language)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(sandbox, language)
     return sandbox.run(Program(source=source, language=language), Limits(**limits), stdin)
 
 

@@ -98,11 +98,11 @@ def test_who_cancels_hears_nothing_more_and_the_program_is_ended(agent, processe
         assert agent.call(number, "execute", code="print(1)")["structuredContent"]["exit_code"] == 0
 
 
+@pytest.mark.requires("mcp")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_the_client_of_the_sdk(mode):
-    pytest.importorskip("mcp", reason="mcp is not installed")
     from mcp import Client, StdioServerParameters, stdio_client
 
     server = StdioServerParameters(command=sys.executable, args=["-m", "proctor", "mcp"])

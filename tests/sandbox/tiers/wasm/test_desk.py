@@ -5,11 +5,11 @@ import os
 import struct
 
 import pytest
+import wasmtime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-wasmtime = pytest.importorskip("wasmtime")
-from proctor.sandbox.tiers.wasm.worker.wasi_calls import STAGES, GuestExit, Stop, WasiCalls  # noqa: E402
+from proctor.sandbox.tiers.wasm.worker.wasi_calls import STAGES, GuestExit, Stop, WasiCalls
 
 ORDER = {"stdin_bytes": 5, "output_bytes": 100, "answer_bytes": 100}
 PAGE = 1 << 16

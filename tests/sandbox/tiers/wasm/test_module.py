@@ -15,7 +15,6 @@ EMPTY = b"\0asm\1\0\0\0"
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    pytest.importorskip("wasmtime")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     path = tmp_path / "empty.wasm"
     path.write_bytes(EMPTY)

@@ -1,11 +1,11 @@
 """The stack of a module is moved behind its memory, and nothing else is changed."""
 
 import pytest
+import wasmtime
 from hypothesis import given
 from hypothesis import strategies as st
 
-wasmtime = pytest.importorskip("wasmtime")
-from proctor.sandbox.tiers.wasm.worker.enlarge_stack import (  # noqa: E402
+from proctor.sandbox.tiers.wasm.worker.enlarge_stack import (
     PAGE,
     STACK_BYTES,
     _number,

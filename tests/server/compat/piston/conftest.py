@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.requires import requires
+
 Running = Any
 """The server of the folder above."""
 
@@ -42,5 +44,5 @@ def languages(server: Running) -> set[str]:
 @pytest.fixture
 def cpp(languages: set[str]) -> None:
     """Skip where there is no compiler of C++."""
-    if "c++" not in languages:
-        pytest.skip("there is no compiler of C++ that works here")
+    requires("cpp")
+    assert "c++" in languages

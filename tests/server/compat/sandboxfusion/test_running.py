@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.errors import SandboxError
 from proctor.records.execution import (
     MIB,
     Denied,
@@ -26,6 +25,7 @@ from proctor.records.execution import (
 from proctor.server.compat.sandboxfusion.answers import MOST_OUTPUT, ran
 from proctor.server.compat.sandboxfusion.requests import LANGUAGES
 from proctor.server.compat.sandboxfusion.running import COMPILED, PROGRAMS
+from tests.requires import requires_language
 
 FIELDS = {"status", "message", "compile_result", "run_result", "executor_pod_name", "files"}
 COMMAND = {"status", "execution_time", "return_code", "stdout", "stderr"}
@@ -163,10 +163,7 @@ HELLO = {
 
 @pytest.mark.parametrize("language", sorted(HELLO))
 def test_languages(run, kernel, language):
-    try:
-        kernel.offer(PROGRAMS[language])
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, PROGRAMS[language])
     answer = run(
         HELLO[language],
         language,

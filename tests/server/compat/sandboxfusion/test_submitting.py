@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proctor.errors import SandboxError
+from tests.requires import requires_language
 
 ADD = {
     "task_id": "mine/1",
@@ -116,10 +116,7 @@ def test_whole_programs_in_a_language_of_choice(submit, kernel):
     assert wrong["tests"][1]["exec_info"]["run_result"]["stdout"] == "2\n"
     assert wrong["tests"][1]["test_info"]["input"] == {"stdin": "2\n"}
     assert wrong["tests"][1]["test_info"]["output"] == {"stdout": "4\n"}
-    try:
-        kernel.offer("cpp")
-    except SandboxError as error:
-        pytest.skip(str(error))
+    requires_language(kernel, "cpp")
     cpp = (
         "```cpp\n#include <iostream>\nint main() { int n; std::cin >> n; std::cout << 2 * n; }\n```"
     )
