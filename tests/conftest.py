@@ -97,14 +97,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark judging on lower tiers as slow, and leave out slow tests that are not in the share.
+    """Mark tests on lower tiers as slow, and leave out slow tests that are not in the share.
 
-    What a tier itself promises is tested on all tiers in every run.
+    Tests of the hostile corpus (`trial`) say themselves which are slow.
     """
     for item in items:
-        callspec = getattr(item, "callspec", None)
-        lower = callspec is not None and callspec.params.get("sandbox") in LOWER
-        if lower and "sandbox" not in item.path.parts and item.path.name != "test_corpus.py":
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if parameters.get("sandbox", "kernel") != "kernel" and "trial" not in parameters:
             item.add_marker(pytest.mark.slow)
     share = config.getoption("--share")
     if share:

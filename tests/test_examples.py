@@ -152,6 +152,7 @@ def test_verifiers_scores() -> None:
     assert run("verifiers_task.py") == "reward 0.5\n"
 
 
+@pytest.mark.slow
 @pytest.mark.requires("inspect")
 def test_inspect_runs_it(kernel: Any) -> None:
     assert run("inspect_task.py") == "success: accuracy 1.0\n"
@@ -211,6 +212,7 @@ def test_a_package_brings_a_language_and_a_benchmark(perl_package: Path) -> None
     assert (ran.returncode, json.loads(ran.stdout)["passed"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_the_package_tests_its_contract(perl_package: Path) -> None:
     tests = perl_package.parents[2] / "proctor-perl" / "tests"
     ran = there(perl_package, "pytest", "-p", "no:cacheprovider", "-q", str(tests))

@@ -60,10 +60,15 @@ def test_a_contract_that_is_kept_and_one_that_is_not(tmp_path: Path) -> None:
     ("test", "says"),
     [
         (TEST.format(name="nowhere"), "nowhere: no such benchmark or tasks file"),
-        ("def test_it(contract_line): pass\n", "test_it.py::test_it: mark it with proctor_contract"),
-        (
+        pytest.param(
+            "def test_it(contract_line): pass\n",
+            "test_it.py::test_it: mark it with proctor_contract",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             "import pytest\n@pytest.mark.proctor_contract('x', colour=1)\ndef test_it(contract_line): pass\n",
             "mark it with proctor_contract",
+            marks=pytest.mark.slow,
         ),
     ],
 )  # fmt: skip

@@ -39,6 +39,7 @@ def test_what_a_receipt_says_of_the_first_and_the_last_axis(bucket, notes, compi
     assert (judged.compiled, judged.correct) == (compiled, correct)
 
 
+@pytest.mark.slow
 def test_from_samples_to_pages(parser, proctor, jsonl, alone):
     task = suite("stock")["stock/add"]
     labels = read_labels([SUITE / "stock"])

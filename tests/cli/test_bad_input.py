@@ -519,7 +519,14 @@ def test_a_line_of_100_mb(files: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-@pytest.mark.parametrize("command", [SCORE, ("report", "run"), ("benchmarks",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        SCORE,
+        pytest.param(("report", "run"), marks=pytest.mark.slow),
+        pytest.param(("benchmarks",), marks=pytest.mark.slow),
+    ],
+)
 def test_output_that_nobody_takes(
     finished: None, command: tuple[str, ...], flags: list[str]
 ) -> None:
@@ -593,7 +600,9 @@ def on_a_disk(size: str, *args: str, flags: int = 0) -> list[str]:
     return ran.stdout.split("\n") if ran.returncode == 0 else pytest.fail(ran.stderr)
 
 
-@pytest.mark.parametrize("size", ["4k", "16k", "48k", "160k"])
+@pytest.mark.parametrize(
+    "size", ["16k", *(pytest.param(size, marks=pytest.mark.slow) for size in ("4k", "48k", "160k"))]
+)
 def test_a_full_disk(files: Path, size: str) -> None:
     """What was graded before it was full is kept, and the same command goes on when there is room."""
     rows = [
@@ -622,6 +631,7 @@ def test_a_full_disk(files: Path, size: str) -> None:
 READ_ONLY = 1
 
 
+@pytest.mark.slow
 def test_a_disk_that_cannot_be_written(files: Path) -> None:
     first, second, *_ = on_a_disk("64m", *SCORE[:-1], "disk/run", flags=READ_ONLY)
     assert eval(first)[0] == 0

@@ -62,6 +62,7 @@ def test_a_contract_that_is_broken(proctor: Proctor, jsonl: Write) -> None:
     assert "  not in rotation: references: 1 of 2 tasks" in ran.out
 
 
+@pytest.mark.slow
 def test_a_part_says_that_it_is_one(proctor: Proctor, jsonl: Write, alone: Path) -> None:
     ran = proctor("contract", jsonl("demo.jsonl", [GOOD, WRONG | {"task_id": "x"}]), "--samples", 1)
     assert f"not in rotation: {PARTIAL}" in ran.out or "hides nothing" in ran.out

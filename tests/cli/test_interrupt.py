@@ -178,11 +178,14 @@ class Piped:
 
 
 Start = Callable[..., Any]
-WAYS = [(Terminal, signal.SIGINT), (Piped, signal.SIGINT), (Piped, signal.SIGTERM)]
-IDS = ["terminal", "SIGINT", "SIGTERM"]
+WAYS = [
+    pytest.param(Terminal, signal.SIGINT, id="terminal"),
+    pytest.param(Piped, signal.SIGINT, marks=pytest.mark.slow, id="SIGINT"),
+    pytest.param(Piped, signal.SIGTERM, marks=pytest.mark.slow, id="SIGTERM"),
+]
 
 
-@pytest.mark.parametrize(("begin", "number"), WAYS, ids=IDS)
+@pytest.mark.parametrize(("begin", "number"), WAYS)
 def test_once_finishes_and_saves_what_runs(files: Path, begin: Start, number: int) -> None:
     process = begin(*ARGS, "--json")
     wait_for(lambda: len(receipts()) >= 2)
@@ -203,7 +206,7 @@ def test_once_finishes_and_saves_what_runs(files: Path, begin: Start, number: in
     each_once(TASKS)
 
 
-@pytest.mark.parametrize(("begin", "number"), WAYS, ids=IDS)
+@pytest.mark.parametrize(("begin", "number"), WAYS)
 def test_twice_stops_now(files: Path, jsonl: Write, begin: Start, number: int) -> None:
     rows = [
         {"task_id": f"t{n}", "solution": f"import time\ntime.sleep({25 * (n > 1)} + {n} / 1000)"}
@@ -245,7 +248,7 @@ def test_how_to_go_on_is_said_for_the_shell(files: Path) -> None:
             path.unlink()
 
 
-@pytest.mark.parametrize(("begin", "number"), WAYS, ids=IDS)
+@pytest.mark.parametrize(("begin", "number"), WAYS)
 def test_while_files_are_read(files: Path, begin: Start, number: int) -> None:
     """There is nothing to save, and nothing is begun."""
     with Path("slow.jsonl").open("w") as file:

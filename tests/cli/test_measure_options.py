@@ -118,6 +118,7 @@ def test_parity_with_itself_passes_every_gate(proctor: Proctor, checkpoints: Pat
     assert ran.out.endswith("gate: passed\n")
 
 
+@pytest.mark.slow
 def test_parity_with_another_does_not(proctor: Proctor, checkpoints: Path) -> None:
     bad, worse = checkpoints / "bad", checkpoints / "worse"
     Path("p.jsonl").write_text('{"prompt": "def one():\\n", "task_id": "\\u001b[31m"}\n')

@@ -94,6 +94,7 @@ def test_a_disk_that_is_full_at_any_moment(work, disks: Disks, size: int) -> Non
     is_full(work, disks, f"size={size}k", files)
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_to(work, disks: Disks) -> None:
     disks.mount("run", "size=64m")
     process = work.start()
@@ -111,6 +112,7 @@ def test_a_folder_that_cannot_be_written_to(work, disks: Disks) -> None:
     work.goes_on()
 
 
+@pytest.mark.slow
 def test_no_room_for_temporary_files(work, disks: Disks, scratch: Path) -> None:
     """Long programs travel in such files: that they cannot is not their fault."""
     disks.mount("tmp", "size=2m")

@@ -265,6 +265,7 @@ def given():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("box")
 def test_the_command_line_of_inspect(tmp_path: Path) -> None:
     (tmp_path / "given.py").write_text(TASK)

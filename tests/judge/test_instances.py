@@ -70,7 +70,10 @@ def test_the_host_shows_templates_of_the_library_and_nothing_of_its_own(cpp, tmp
     assert {name[:4] for name in shown} <= {"_ZNS", "_ZNK", "_ZSt"}
 
 
-@pytest.mark.parametrize("standard", ["c++11", "c++17", "c++20"])
+@pytest.mark.parametrize(
+    "standard",
+    ["c++17", *(pytest.param(name, marks=pytest.mark.slow) for name in ("c++11", "c++20"))],
+)
 def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
     text = "".join(f"#include <{name}>\n" for name in HEADERS) + codegen.INSTANCES + USES
     (tmp_path / "part.cpp").write_text(text)

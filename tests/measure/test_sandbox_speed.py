@@ -14,6 +14,7 @@ from proctor.measure import sandbox_speed
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 
 
+@pytest.mark.slow
 def test_every_configuration_gets_a_row() -> None:
     tiers = sandbox_speed.working_tiers()
     rates = list(sandbox_speed.measure_sandbox(tiers[:1], [1, 2], 0.2, sys.executable))

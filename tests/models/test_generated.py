@@ -161,8 +161,12 @@ def kill_when(command: list[str], file: str, count: int) -> None:
 
 @pytest.mark.parametrize(
     ("command", "file"),
-    [(RUN, "run/completions.jsonl"), (("generate", *RUN[1:]), "answers.jsonl")],
-    ids=["run", "generate"],
+    [
+        pytest.param(RUN, "run/completions.jsonl", id="run"),
+        pytest.param(
+            ("generate", *RUN[1:]), "answers.jsonl", marks=pytest.mark.slow, id="generate"
+        ),
+    ],
 )
 def test_after_a_kill_nothing_is_asked_twice(
     tasks: Path, server: Server, command: tuple[Any, ...], file: str

@@ -121,6 +121,7 @@ def test_its_server_does_not_tell_of_prompts(model: Llama) -> None:
         behind.score("hello", 100)
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same(model: Llama) -> None:
     sampling = Sampling(max_tokens=12, temperature=1.0)
     first = [one.completion for one in ask(model, sampling=sampling)]
@@ -146,6 +147,7 @@ def test_weights_that_are_none(tmp_path: Path) -> None:
         Llama(file, chat=None, at_once=1)
 
 
+@pytest.mark.slow
 def test_how_many_are_asked_at_once_changes_nothing(model: Llama) -> None:
     several = Llama(find_weights("smollm2"), chat=None, at_once=2, threads=1)
     try:
@@ -154,6 +156,7 @@ def test_how_many_are_asked_at_once_changes_nothing(model: Llama) -> None:
         several.close()
 
 
+@pytest.mark.slow
 def test_a_run_in_process_and_over_http_finds_the_same(
     model: Llama, proctor: Callable[..., Any]
 ) -> None:

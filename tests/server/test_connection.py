@@ -171,7 +171,7 @@ def _alive(pids: set[int]) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["/v1/execute", "/v1/grade"])
+@pytest.mark.parametrize("kind", ["/v1/grade", pytest.param("/v1/execute", marks=pytest.mark.slow)])
 def test_killing_keepers_is_at_most_a_reason_to_ask_again(
     serve: Serve, processes_below: Callable[[int], set[int]], kind: str
 ) -> None:

@@ -226,6 +226,7 @@ def test_completes(prompt, text, expected):
     assert completes(parse(prompt + text), prompt) is expected
 
 
+@pytest.mark.slow
 def test_threads_that_parse_at_once_do_not_disturb_one_another() -> None:
     source = "\n".join(f"value_{n} = [[{n}, ({n}, {{{n}: {n}}})]]" for n in range(300))
     with ThreadPoolExecutor(8) as pool:

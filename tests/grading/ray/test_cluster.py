@@ -72,6 +72,7 @@ def asked(source: str = RIGHT) -> JudgeRequest:
     return JudgeRequest(task=DOUBLE, program=Program(source=source))
 
 
+@pytest.mark.slow
 def test_grading_inside_ray_actors(machines: Any) -> None:
     import ray
 
@@ -90,6 +91,7 @@ def test_grading_inside_ray_actors(machines: Any) -> None:
     assert scores == [[1.0, 0.0]] * 2
 
 
+@pytest.mark.slow
 def test_the_command_line(machines: Any, proctor: Callable[..., Any]) -> None:
     run = ("run", "basics", "--model", "reference", "--samples", 3, "--json")
     local = msgspec.json.decode(proctor(*run, "--out", "local").out)

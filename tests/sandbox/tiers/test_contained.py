@@ -251,6 +251,7 @@ def elsewhere(tmp_path: Path, source: str, *args: str) -> subprocess.CompletedPr
     return ran
 
 
+@pytest.mark.slow
 def test_root_with_an_open_interpreter_leaves_its_guests_no_capability(tmp_path: Path) -> None:
     said = elsewhere(tmp_path, WHO + CAPABILITIES, "root", "contained").stdout.splitlines()
     assert said[0].startswith("contained True a user id of its own, seccomp")
@@ -265,6 +266,7 @@ def test_an_ordinary_user_relies_on_the_filter_and_landlock(tmp_path: Path) -> N
     assert ran.stdout.startswith("contained True seccomp")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["root", "somebody"])
 def test_auto_is_contained_where_no_namespaces_can_be_made(tmp_path: Path, who: str) -> None:
     refused = elsewhere(tmp_path, WHO, who, "kernel", "no-namespaces")

@@ -153,6 +153,7 @@ def test_the_suite_basics(docker: Docker, strays: Callable[..., list[Receipt]], 
     assert strays(docker, model) == []
 
 
+@pytest.mark.slow
 def test_where_namespaces_are_refused_a_container_serves_one_candidate(
     docker: Docker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

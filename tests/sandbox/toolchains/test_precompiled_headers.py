@@ -233,6 +233,7 @@ def test_whole_programs_have_them_too(foreign, watched):
     assert watched == [False] * (WORTH_IT_FOR_PROGRAMS - 1) + [True] * 2
 
 
+@pytest.mark.slow
 def test_a_program_that_is_refused_with_them_is_read_from_the_start(foreign, watched):
     """What is said of it is what a compiler says who knows nothing of them."""
     for n in range(WORTH_IT_FOR_PROGRAMS):
@@ -245,6 +246,7 @@ def test_a_program_that_is_refused_with_them_is_read_from_the_start(foreign, wat
     assert gcc.HEADER.encode() not in execution.stderr
 
 
+@pytest.mark.slow
 def test_a_program_that_specializes_templates_is_read_from_the_start(foreign, watched):
     special = PROGRAM.replace(
         "int main()",
