@@ -111,6 +111,18 @@ def test_the_doctor_names_a_broken_language(
         "proctor.sandbox.doctor.plugin_languages", languages.plugin_languages.__wrapped__
     )
     trials = {trial.name: trial for trial in doctor._try_languages(Walls())}
-    assert set(languages.TABLE) < set(trials)
+    assert set(languages.builtin_languages()) < set(trials)
     assert not trials["lolcode"].held
     assert trials["lolcode"].detail.startswith("the package bad_package brings lolcode, which")
+
+
+@pytest.mark.parametrize("name", ["go", "cpp-parser"])
+def test_a_package_cannot_replace_a_language_of_ours(name: str, bring: Callable[..., None]) -> None:
+    ours = languages.get_language(name)
+    bring("bad_package", "", f"{name} = bad_package:LANGUAGE", "proctor.languages")
+    plugged = languages.plugin_languages.__wrapped__()
+    assert plugged.found == {}
+    assert plugged.broken == {
+        name: f"the package bad_package brings {name}, but that name is taken"
+    }
+    assert languages.get_language(name) is ours

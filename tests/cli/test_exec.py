@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proctor.languages import TABLE
+from proctor.languages import get_language
 from proctor.measure.sandbox_speed import working_tiers
 
 Proctor = Callable[..., Any]
@@ -118,7 +118,7 @@ def test_packages_that_candidates_may_import(run: Callable[..., dict[str, Any]])
 
 @pytest.mark.requires("cpp")
 def test_a_program_in_another_language(proctor: Proctor, alone: Path) -> None:
-    (alone / "double.cpp").write_text(TABLE["cpp"].self_test)
+    (alone / "double.cpp").write_text(get_language("cpp").self_test)
     (alone / "broken.cpp").write_text("int main() { return x; }")
     (alone / "input").write_text("21\n")
     ran = proctor("exec", "--language", "cpp", "double.cpp", "--stdin", "input")

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble
-from proctor.extraction.c_family import TAGS, _defines
+from proctor.extraction.c_family import _defines
 from proctor.extraction.found import Extraction, NoCode
+from proctor.languages import builtin_languages, get_language
 from proctor.records.task import StdinCases, Task
 from proctor.records.task import TestProgram as InOneFile
 
@@ -15,6 +16,8 @@ PROMPT = "#include <vector>\nusing namespace std;\n// add(1, 2) is 3\nint add(in
 BODY = "    if (a) { a += 0; } // }\n    return a + b;\n}\n"
 WHOLE = "int add(int a, int b) {\n" + BODY
 TESTS = "int main() { assert(add(1, 2) == 3); }\n"
+
+CPP = get_language("cpp")
 
 
 def task(language="cpp", prompt=PROMPT, tests=TESTS):
@@ -130,7 +133,7 @@ def test_a_class_that_the_answer_closes():
     ],
 )  # fmt: skip
 def test_what_defines_a_function(language, code):
-    assert _defines(code, "f")
+    assert _defines(code, "f", get_language(language))
     call = Task(
         task_id="t", language=language, entry_point="f", tests=InOneFile(code="int main() {}")
     )
@@ -138,10 +141,10 @@ def test_what_defines_a_function(language, code):
 
 
 def test_calls_define_nothing_however_many_there_are():
-    assert not _defines("x = f(1); if (f(2)) { }".replace("if (f(2)) { }", "g(f(3));"), "f")
-    assert not _defines("f(" * 300_000, "f")
-    assert not _defines("f({" * 200_000, "f")
-    assert not _defines("f() " * 200_000, "f")
+    assert not _defines("x = f(1); if (f(2)) { }".replace("if (f(2)) { }", "g(f(3));"), "f", CPP)
+    assert not _defines("f(" * 300_000, "f", CPP)
+    assert not _defines("f({" * 200_000, "f", CPP)
+    assert not _defines("f() " * 200_000, "f", CPP)
 
 
 def test_arrow_functions():
@@ -172,10 +175,10 @@ def test_no_code(answer, truncated, reason):
     assert source(answer, truncated=truncated) == NoCode(reason=reason)
 
 
-@pytest.mark.parametrize("language", sorted(TAGS))
+@pytest.mark.parametrize("language", [name for name in builtin_languages() if name != "python"])
 def test_programs_that_read_and_print(language):
     of = Task(task_id="t", language=language, tests=StdinCases(inputs=[""], outputs=[""]))
-    tag = min(TAGS[language])
+    tag = min(get_language(language).fence_tags)
     text = f"First:\n```{tag}\nint x;\n```\nThen:\n```{tag}\nint main() {{ return 0; }}\n```\n"
     assert source(text, of) == "int main() { return 0; }\n"
 

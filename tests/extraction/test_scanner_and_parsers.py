@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proctor.extraction import lexer
+from proctor.languages import get_language
 from proctor.storage.jsonl import open_bytes
 from tests.requires import requires
 
@@ -72,7 +72,8 @@ def test_it_sees_what_a_parser_sees(data: Path, language: str) -> None:
         if tree.root_node.has_error:
             continue
         ours = [
-            (len(text[: one.at].encode()), text[one.at]) for one in lexer.braces(text, language)
+            (len(text[: one.at].encode()), text[one.at])
+            for one in get_language(language).lexer.braces(text)
         ]
         assert ours == list(braces(tree.root_node)), name
         seen += 1

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from proctor.languages import TABLE
+from proctor.languages import get_language
 from proctor.languages.compiler import (
     ENTRY_BYTES,
     KEPT_DIAGNOSTICS,
@@ -26,7 +26,9 @@ from proctor.records.execution import (
 from proctor.records.program import Program
 from proctor.records.verdict import Bucket
 
-CPP = Toolchain(language=TABLE["cpp"], version="g++ 12", commands={"g++": "/usr/bin/g++"}, shown=())
+CPP = Toolchain(
+    language=get_language("cpp"), version="g++ 12", commands={"g++": "/usr/bin/g++"}, shown=()
+)
 
 
 def program(source="int main() {}"):

@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.axes.finding import FindingReader, Observation, SampleStatus, reader_for
 from proctor.errors import InputError, SandboxError
-from proctor.languages import PARSER
+from proctor.languages.cpp_parser import LANGUAGE as PARSER
 from proctor.languages.toolchain import find_toolchain
 from proctor.records import translation_unit
 from proctor.records.encoding import encode
@@ -75,7 +75,7 @@ class Parser:
         self._sandbox = sandbox
         if find_spec("clang") is None:
             raise InputError("the axes need libclang; install it with pip install 'proctor[cpp]'")
-        sandbox.offer(PARSER)
+        sandbox.offer(PARSER.name)
         self._system = system_flags()
         self._modules = {name: (INSIDE / f"{name}.py").read_text() for name in MODULES}
         self._modules["source"] = Path(translation_unit.__file__).read_text()
@@ -176,7 +176,7 @@ class Parser:
 
     def _run(self, order: Mapping[str, object], limits: Limits) -> Execution:
         stdin = json.dumps({**order, "modules": self._modules}).encode()
-        program = Program(source=MAIN, language=PARSER)
+        program = Program(source=MAIN, language=PARSER.name)
         runs = self._sandbox.repeat(program, limits, times=1)
         try:
             return runs.run(stdin, limits.output_bytes)

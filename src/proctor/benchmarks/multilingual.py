@@ -13,7 +13,7 @@ import msgspec
 
 from proctor.benchmarks.source import Declaration, Fields, Source
 from proctor.extraction.c_family import entry_of
-from proctor.judge.instrument_tests import HARNESSES
+from proctor.languages import get_language
 from proctor.records.execution import Limits
 from proctor.records.task import Task, TestProgram
 from proctor.storage.jsonl import Line, shorten
@@ -117,8 +117,8 @@ def _crates_in_use(declaration: str, used: str) -> str:
 def _checked(line: Line, task: Task, code: str) -> Task:
     if not task.task_id:
         raise line.error("task_id is empty")
-    frame = HARNESSES[task.language]
-    if frame.heads and re.search(frame.heads, code, re.MULTILINE) is None:
+    harness = get_language(task.language).harness
+    if harness and harness.heads and not re.search(harness.heads, code, re.MULTILINE):
         raise line.error(f"there is no test function in {shorten(code)}")
     return msgspec.structs.replace(task, entry_point=entry_of(task))
 

@@ -12,8 +12,7 @@ from proctor.errors import InputError
 from proctor.extraction.python.syntax import bound_names, parse
 from proctor.judge.checker import find_checker_problem
 from proctor.judge.comparators import parse_profile
-from proctor.judge.instrument_tests import HARNESSES
-from proctor.languages import all_languages, unknown_language
+from proctor.languages import all_languages, get_language, unknown_language
 from proctor.records.execution import Limits
 from proctor.records.task import (
     Assertions,
@@ -149,10 +148,10 @@ def _bad_foreign_tests(row: Row) -> str | None:
 
 
 def _bad_program(language: str, code: str) -> str | None:
-    frame = HARNESSES.get(language)
-    if frame is None:
+    harness = get_language(language).harness
+    if harness is None:
         return f"tests.kind is 'program'; in {language} there is stdin only"
-    if frame.heads and re.search(frame.heads, code, re.MULTILINE) is None:
+    if harness.heads and re.search(harness.heads, code, re.MULTILINE) is None:
         return "tests.code has no test function"
     return None if code.strip() else "tests.code is empty"
 

@@ -74,37 +74,6 @@ KINDS: dict[str, Tests] = {
     ),
 }
 CALLS = ("plain", "examined", "check", "calls")
-_ASSERTS = (
-    "    assert(twice(1) == 2);\n    assert(twice(21) == 42);\n    assert(twice(-3) == -6);\n"
-)
-_MAIN = "\nint main() {\n" + _ASSERTS + "}\n"
-_SCRIPT = "console.assert(twice(1) === 2);\nconsole.assert(twice(21) === 42);\n"
-PROGRAMS = {
-    "c": TestProgram(code="#include <assert.h>\n" + _MAIN),
-    "cpp": TestProgram(code="#include <cassert>\n" + _MAIN),
-    "go": TestProgram(
-        setup='package main\n\nimport (\n\t"testing"\n)\n',
-        code="func TestTwice(t *testing.T) {\n\tfor _, x := range []int{1, 21, -3} {\n"
-        '\t\tif twice(x) != x+x {\n\t\t\tt.Fatalf("twice(%d)", x)\n\t\t}\n\t}\n}\n',
-    ),
-    "java": TestProgram(
-        code="public class Main {\n    public static void main(String[] args) {\n"
-        "        for (int x : new int[] {1, 21, -3}) {\n"
-        "            if (Solution.twice(x) != x + x) throw new AssertionError();\n"
-        "        }\n    }\n}\n"
-    ),
-    "javascript": TestProgram(code=_SCRIPT),
-    "rust": TestProgram(
-        code="#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn doubles() {\n"
-        "        for x in [1, 21, -3] {\n            assert_eq!(twice(x), x + x);\n"
-        "        }\n    }\n}\n"
-    ),
-    "typescript": TestProgram(
-        code="declare var require: any;\nconst assert = require('node:assert');\n"
-        "assert.strictEqual(twice(1), 2);\nassert.strictEqual(twice(21), 42);\n"
-    ),
-}
-"""Test code of other languages, which shares a process with what it tests."""
 _DECLARED = "#include <vector>\nusing namespace std;\nvector<int> doubled(vector<int> xs) {\n"
 _DOUBLED = (
     "#include <assert.h>\nint main() {\n    {}\n"
@@ -159,11 +128,19 @@ class CorpusProgram(msgspec.Struct, frozen=True, kw_only=True):
             task_id=f"corpus/{self.kind}",
             language=self.language,
             entry_point="double" if python else "twice",
-            tests=PROGRAMS[self.language] if self.kind == "program" else KINDS[self.kind],
+            tests=self._tests(),
             metadata=Metadata(denylist=self.denylist),
             canonical_solution=SOLUTION if python else "",
             limits=self.limits,
         )
+
+    def _tests(self) -> Tests:
+        if self.kind != "program":
+            return KINDS[self.kind]
+        tests = get_language(self.language).corpus_tests
+        if tests is None:
+            raise InputError(f"{self.name}: {self.language} has no tests for the corpus")
+        return tests
 
 
 def corpus_folder() -> Path:

@@ -9,10 +9,11 @@ import ast
 import re
 from functools import lru_cache
 
-from proctor.extraction import extract, lexer
+from proctor.extraction import extract
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.python.reader import entry_names
 from proctor.extraction.python.syntax import bound_names, outline, parse_answer
+from proctor.languages import get_language
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 
@@ -134,8 +135,9 @@ def _is_code_prompt(task: Task, text: str) -> bool:
     if isinstance(task.tests, StdinCases):
         return False
     if task.language != "python":
-        opens = task.language in lexer.LANGUAGES and lexer.depth_after(task.prompt, task.language)
-        return bool(opens) or text.lstrip().startswith("{")
+        language = get_language(task.language)
+        opens = language.has_braces and language.lexer.depth_after(task.prompt) != 0
+        return opens or text.lstrip().startswith("{")
     names = _bound_by(task.prompt)
     if names is None:  # it may stop in the middle of a statement
         return parse_answer(task.prompt + text) is not None
@@ -149,19 +151,13 @@ def _bound_by(prompt: str) -> frozenset[str] | None:
     return None if tree is None else frozenset(bound_names(tree))
 
 
-_IMPORT = re.compile(
-    r"^[ \t]*(?:#[ \t]*include\b.*|using\s+namespace\s+[\w:]+\s*;|import\s+[\w.*]+\s*;"
-    r"|use\s+[^;{}]*(?:\{[^;]*\})?[^;{}]*;)[ \t]*$",
-    re.MULTILINE,
-)
-
-
 def _with_imports(task: Task, source: str) -> str:
     """Put those imports of a prompt in front of code that it lacks."""
-    if isinstance(task.tests, StdinCases):
+    pattern = get_language(task.language).imports
+    if isinstance(task.tests, StdinCases) or not pattern:
         return source
     present = {" ".join(line.split()) for line in source.splitlines()}
-    lines = [line[0] for line in _IMPORT.finditer(task.prompt)]
+    lines = [line[0] for line in re.finditer(pattern, task.prompt, re.MULTILINE)]
     lacking = [line for line in lines if " ".join(line.split()) not in present]
     return "\n".join([*lacking, source])
 

@@ -10,29 +10,12 @@ is closed that the prompt opened. A `main` of the candidate's is dropped where t
 import re
 from collections.abc import Iterator
 
-from proctor.extraction import lexer, markdown, tool_wrappers
+from proctor.extraction import markdown, tool_wrappers
 from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import Block
-from proctor.languages import get_language
+from proctor.languages import Language, get_language
 from proctor.records.task import StdinCases, Task, TestProgram
 
-TAGS = {
-    "c": {"c", "h"},
-    "cpp": {"cpp", "c++", "cc", "cxx", "hpp", "c"},
-    "go": {"go", "golang"},
-    "java": {"java"},
-    "javascript": {"javascript", "js", "node", "jsx", "mjs"},
-    "typescript": {"typescript", "ts", "tsx"},
-    "rust": {"rust", "rs"},
-    "bash": {"bash", "sh", "shell", "zsh"},
-}
-_MAIN = {
-    "c": r"^[ \t]*(?:int|void)\s+main\s*\([^)]*\)\s*",
-    "cpp": r"^[ \t]*(?:int|auto|signed|void)\s+main\s*\([^)]*\)\s*(?:->\s*int\s*)?",
-    "go": r"^func\s+main\s*\(\s*\)\s*",
-    "rust": r"^(?:pub\s+)?fn\s+main\s*\(\s*\)\s*(?:->[^{]*)?",
-}
-_PUBLIC = re.compile(r"^(\s*)public\s+(?=(?:final\s+|abstract\s+)*class\b)", re.MULTILINE)
 _HEAD = re.compile(r"([A-Za-z_$][\w$]*)\s*(?:<[^<>()]*>)?\s*(?:=\s*(?:async\s*)?)?\(")
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "catch", "main", "function"})
 _GENERICS = r"(?:<(?:[^<>()]|<[^<>()]{0,100}+>){0,200}+>)?"
@@ -73,7 +56,7 @@ def entry_of(task: Task) -> str | None:
 
 def _blocks(text: str, task: Task, *, truncated: bool) -> Iterator[Block]:
     fenced = markdown.blocks(text)
-    own = [block for block in fenced if block.tag in _tags(task.language)]
+    own = [block for block in fenced if block.tag in get_language(task.language).fence_tags]
     yield from own or [block for block in fenced if not block.tag] or fenced
     if not fenced:
         wrapped = [
@@ -83,49 +66,47 @@ def _blocks(text: str, task: Task, *, truncated: bool) -> Iterator[Block]:
         yield from wrapped or [Block(code=text.strip("\n"), kind="whole", closed=False)]
 
 
-def _tags(language: str) -> set[str]:
-    """Return what fences around a language are tagged with; of other packages', its suffix."""
-    return TAGS.get(language) or {language, get_language(language).suffix.removeprefix(".")}
-
-
 def _ordered(blocks: list[Block], task: Task, entry: str | None) -> list[Block]:
     """Put the last block that answers the task before all others."""
     if entry is None:
         answers = [block for block in blocks if re.search(r"\bmain\b", block.code)]
-        if task.language in {"javascript", "typescript", "bash"} or not answers:
+        if not get_language(task.language).starts_at_main or not answers:
             return sorted(blocks, key=lambda block: -len(block.code))
     else:
-        answers = [block for block in blocks if _defines(block.code, entry)]
+        language = get_language(task.language)
+        answers = [block for block in blocks if _defines(block.code, entry, language)]
     return [*answers[:-2:-1], *blocks]
 
 
-def _defines(code: str, entry: str) -> bool:
+def _defines(code: str, entry: str, language: Language) -> bool:
     """Say whether code has a definition of a function, by what stands behind its name."""
+    if language.definition:
+        return re.search(language.definition.replace("@NAME@", re.escape(entry)), code) is not None
     head = rf"\b{re.escape(entry)}\s*{_GENERICS}\s*(?:{_SIGNATURE}|[:=][^;\n]*(?:=>|function))"
     return re.search(head, code) is not None
 
 
 def _read(block: Block, task: Task, entry: str | None, *, truncated: bool) -> Extraction | None:
     """Read a block as a program of its own or as the rest of the prompt."""
-    code, language = block.code, task.language
+    code, language = block.code, get_language(task.language)
     if task.context is not None:
-        cut = truncated and lexer.depth_after(code, language) > 0
+        cut = truncated and language.lexer.depth_after(code) > 0
         prose = block.kind == "whole" and not _CODE.search(code)
         return None if cut or prose else Extraction(code=f"{code.rstrip()}\n", rule=block.kind)
-    if entry is None or language not in lexer.LANGUAGES:
-        plain = block.kind == "whole" and language in lexer.LANGUAGES
+    if entry is None or not language.has_braces:
+        plain = block.kind == "whole" and language.has_braces
         if truncated or (plain and not _CODE.search(code)):
             return None
         return Extraction(code=code, rule=block.kind)
     closes = _closes(task)
-    if _defines(code, entry) and not lexer.lowest(code, language):
+    if _defines(code, entry, language) and not language.lexer.lowest(code):
         return _whole(block, task, closes, truncated=truncated)
     return _rest(block, task, closes, truncated=truncated)
 
 
 def _closes(task: Task) -> int:
     """Return how many braces the tests close that code in front of them has to leave open."""
-    return lexer.lowest(_tests(task), task.language)
+    return get_language(task.language).lexer.lowest(_tests(task))
 
 
 def _tests(task: Task) -> str:
@@ -137,18 +118,19 @@ def _words(text: str) -> set[str]:
 
 
 def _whole(block: Block, task: Task, closes: int, *, truncated: bool) -> Extraction | None:
-    code, language, rule = block.code, task.language, block.kind
-    depth = lexer.depth_after(code, language)
+    code, language, rule = block.code, get_language(task.language), block.kind
+    depth = language.lexer.depth_after(code)
     if depth > closes and truncated:
         return None
     if block.kind == "whole":  # prose may stand behind it
-        ends = [b.at for b in lexer.braces(code, language) if b.depth == 0]
+        ends = [b.at for b in language.lexer.braces(code) if b.depth == 0]
         code = code[: ends[-1] + 1] if ends else code
-    trimmed = _without_main(code, language) if isinstance(task.tests, TestProgram) else code
-    if trimmed != code:
-        code, rule = trimmed, f"{rule}+main dropped"
-    if language == "java" and isinstance(task.tests, TestProgram):
-        code = _PUBLIC.sub(r"\1", code)
+    if isinstance(task.tests, TestProgram):
+        trimmed = _without_main(code, language)
+        if trimmed != code:
+            code, rule = trimmed, f"{rule}+main dropped"
+        if language.lost_beside_tests:
+            code = re.sub(language.lost_beside_tests, r"\1", code, flags=re.MULTILINE)
     if closes and depth == 0:
         code = code[: code.rstrip().rindex("}")]
     return Extraction(code=f"{code.rstrip()}\n", rule=rule)
@@ -156,18 +138,18 @@ def _whole(block: Block, task: Task, closes: int, *, truncated: bool) -> Extract
 
 def _rest(block: Block, task: Task, closes: int, *, truncated: bool) -> Extraction | None:
     """Take code up to the brace that ends what the prompt began, and the functions it needs."""
-    code, language = block.code, task.language
-    depth = lexer.depth_after(task.prompt, language)
+    code, lexer = block.code, get_language(task.language).lexer
+    depth = lexer.depth_after(task.prompt)
     indented = code[:1].isspace() and block.kind == "whole"
     if depth <= closes or not (indented or _CODE.search(code)):
         return None
-    end = lexer.end_of(code, language, depth=depth, until=closes)
+    end = lexer.end_of(code, depth=depth, until=closes)
     if end is not None:
         tail = ";" if code[end + 1 :].startswith(";") else ""
         more = _needed(code, end, task, depth, closes)
         kept = f"{code[: end + 1]}{tail}{more}\n"
         return Extraction(code=kept, rule="body+helpers" if more else "body", continues=True)
-    open_ = depth + lexer.depth_after(code, language)
+    open_ = depth + lexer.depth_after(code)
     if truncated or open_ <= closes:
         return None
     missing = "\n}" * (open_ - closes)  # a stop token took them
@@ -177,21 +159,22 @@ def _rest(block: Block, task: Task, closes: int, *, truncated: bool) -> Extracti
 def _needed(code: str, end: int, task: Task, depth: int, closes: int) -> str:
     """Return those functions behind a body that it calls, or the tests do, and what is between."""
     words = _words(code[:end]) | _words(_tests(task))
+    language = get_language(task.language)
     at, kept = end + 1, end + 1
-    for brace in lexer.braces(code, task.language, depth):
+    for brace in language.lexer.braces(code, depth):
         if brace.at <= end or brace.depth != closes:
             continue
         names = set(_HEAD.findall(code, at, brace.at)) - _KEYWORDS
         if names & words:
             kept = brace.at + 1
         at = brace.at + 1
-    return _without_main(code[end + 1 : kept], task.language)
+    return _without_main(code[end + 1 : kept], language)
 
 
-def _without_main(code: str, language: str) -> str:
+def _without_main(code: str, language: Language) -> str:
     """Return code without its function `main`: the tests have their own."""
-    if language not in _MAIN:
+    if not language.main_function:
         return code
-    head = re.search(_MAIN[language] + r"\{", code, re.MULTILINE)
-    end = None if head is None else lexer.end_of(code, language, start=head.end() - 1)
+    head = re.search(language.main_function + r"\{", code, re.MULTILINE)
+    end = None if head is None else language.lexer.end_of(code, start=head.end() - 1)
     return code if head is None or end is None else code[: head.start()] + code[end + 1 :]

@@ -12,10 +12,10 @@ import msgspec
 
 from proctor.judge import repository_tests
 from proctor.judge.conversation import CandidateEnded, Findings
-from proctor.judge.go_imports import arrange_imports
-from proctor.judge.instrument_tests import HARNESSES, Harness, Tokens, instrument, parse_report
+from proctor.judge.instrument_tests import Tokens, instrument, parse_report
 from proctor.judge.live_tests import UnfitError
 from proctor.judge.stdin import program_failure
+from proctor.languages import Harness, Language, get_language
 from proctor.records.execution import Execution, Exited
 from proctor.records.program import Program
 from proctor.records.task import Task, TestProgram
@@ -25,14 +25,15 @@ from proctor.sandbox import Sandbox
 
 def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program) -> Findings:
     """Build a candidate and its tests as one program, run it, and hear how that went."""
-    frame = HARNESSES.get(task.language)
-    if frame is None:
+    language = get_language(task.language)
+    harness = language.harness
+    if harness is None:
         raise UnfitError(f"there is no way to run test programs in {task.language}")
     words = _words(task, program)
     apart = task.context is not None  # the candidate is a unit of its own
-    front = "" if apart else _front(task.language, tests, program.source)
+    front = "" if apart else _front(harness, tests, program.source)
     line = front.count("\n") + 1
-    woven = instrument(tests.code, frame, words, line, language=task.language)
+    woven = instrument(tests.code, harness, language.lexer, words, line)
     if woven is None:
         raise UnfitError("there is no test function in the test code")
     if task.context is not None:
@@ -40,14 +41,14 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         if isinstance(ran, CandidateEnded):
             return Findings(tests=[ran.result(0)], clock=sandbox.enforcement().clock)
         return _heard(sandbox, task, ran, words, woven.functions)
-    trick = re.search(frame.forbidden, program.source) if frame.forbidden else None
+    trick = re.search(harness.forbidden, program.source) if harness.forbidden else None
     if trick is not None:
         gone = CandidateEnded(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
         return Findings(tests=[gone.result(0)], clock=sandbox.enforcement().clock)
     whole = msgspec.structs.replace(
         program,
         source=front + woven.code,
-        tests=bool(frame.own_tests and re.search(frame.own_tests, tests.code)),
+        tests=bool(harness.own_tests and re.search(harness.own_tests, tests.code)),
     )
     runs = sandbox.repeat(whole, task.limits, times=1)
     try:
@@ -61,7 +62,7 @@ def _heard(
     sandbox: Sandbox, task: Task, execution: Execution, words: Tokens, functions: int
 ) -> Findings:
     """Make sense of how a program with tests in it went."""
-    end = _end(execution, HARNESSES[task.language], words, functions, task.language)
+    end = _end(execution, get_language(task.language), words, functions)
     seconds = round(execution.usage.wall_seconds, 6)
     if end is None:
         test = TestResult(index=0, passed=True, seconds=seconds)
@@ -86,20 +87,20 @@ def _words(task: Task, program: Program) -> Tokens:
     return Tokens(yes=f"yes{digest[:32]}", no=f"no{digest[32:]}")
 
 
-def _front(language: str, tests: TestProgram, source: str) -> str:
+def _front(harness: Harness, tests: TestProgram, source: str) -> str:
     """Return what stands in front of the tests: their setup, and the candidate."""
     setup = tests.setup
-    if language == "go" and setup.strip():
-        return arrange_imports(setup, source, tests.code)
+    if harness.front is not None and setup.strip():
+        return harness.front(setup, source, tests.code)
     text = f"{setup.rstrip()}\n{source}" if setup.strip() else source
     return text if text.endswith("\n") else f"{text}\n"
 
 
 def _end(
-    execution: Execution, frame: Harness, words: Tokens, functions: int, language: str
+    execution: Execution, language: Language, words: Tokens, functions: int
 ) -> CandidateEnded | None:
     """Say what an execution means; None: all tests passed."""
-    end = program_failure(execution, language)
+    end = program_failure(execution, language.name)
     if not execution.compiled:
         return end
     said = (execution.stdout + b"\n" + execution.stderr).decode("utf-8", "replace")
@@ -114,7 +115,7 @@ def _end(
         return None
     match execution.ending:
         case Exited(code) if end is None or end.bucket is Bucket.TEST_EXCEPTION:
-            if end is not None and code == frame.raised and finished < functions:
+            if end is not None and code == language.raised and finished < functions:
                 return end
             return CandidateEnded(
                 Bucket.EARLY_EXIT, f"left with exit status {code} before the tests ended"

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from proctor.errors import InputError
-from proctor.extraction import lexer
 from proctor.languages import get_language
 from proctor.records.prompt import Prompt
 from proctor.records.repository import MARK
@@ -121,8 +120,9 @@ def _assertion(target: str) -> str:
 
 def _is_code(task: Task) -> bool:
     """Whether a prompt is the beginning of a program rather than prose."""
-    if task.language in lexer.LANGUAGES:
-        return lexer.depth_after(task.prompt, task.language) > 0
+    language = get_language(task.language)
+    if language.has_braces:
+        return language.lexer.depth_after(task.prompt) > 0
     named = re.match(r"\w+", task.entry_point or "")
     name = r"\w+" if named is None else re.escape(named[0])
     pattern = rf"^[ \t]*(?:(?:async +)?def|class) +{name}\b"

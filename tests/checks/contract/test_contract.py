@@ -11,11 +11,11 @@ import pytest
 from proctor.benchmarks import load
 from proctor.checks.contract import LINES, examine, inspect_rows
 from proctor.checks.contract.evidence import Contract, contract_subject
-from proctor.checks.contract.extraction import BRACES, BraceCase
 from proctor.checks.contract.result import PARTIAL, Result, Status
 from proctor.checks.contract.result_store import latest_result, store_result
 from proctor.errors import InputError
 from proctor.judge.judgement import Judgement
+from proctor.languages import get_language
 from proctor.records.verdict import Unscored
 from proctor.sandbox import Sandbox
 from tests.requires import requires_language
@@ -383,8 +383,13 @@ def test_a_brace_that_no_scanner_sees(
     assert inspect_rows(exam, "hidden").word is Status.DOES_NOT_APPLY
     spoilt = examination(file_with([{**row, "canonical_solution": body}]))
     assert inspect_rows(spoilt, "references").word is Status.BROKEN
-    monkeypatch.setitem(BRACES, "cpp", (BraceCase("int f() {", 2),))
-    assert inspect_rows(exam, "braces").evidence == "cpp: depth 1, not 2, behind 'int f() {'"
+    cpp = get_language("cpp")
+    lexer = msgspec.structs.replace(cpp.lexer, example="int f() {}")
+    monkeypatch.setattr(
+        "proctor.checks.contract.extraction.get_language",
+        lambda name: msgspec.structs.replace(cpp, lexer=lexer),
+    )
+    assert inspect_rows(exam, "braces").evidence == "cpp: depth 0, not 1, behind 'int f() {}'"
 
 
 def test_our_own_benchmark_keeps_its_contract(examination: Examine) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from proctor.errors import SandboxError
 from proctor.judge.judge import Judge
-from proctor.languages import TABLE
+from proctor.languages import get_language
 from proctor.languages.toolchain import Toolchain
 from proctor.records.execution import Exited, Limits, SandboxFailed, TimedOut
 from proctor.records.program import Program
@@ -122,7 +122,7 @@ def test_a_missing_or_broken_toolchain_is_nobodys_failure(monkeypatch):
 
 def test_a_toolchain_whose_self_test_fails_is_not_offered(monkeypatch):
     lame = Toolchain(
-        language=TABLE["bash"], version="1", commands={"bash": "/usr/bin/false"}, shown=()
+        language=get_language("bash"), version="1", commands={"bash": "/usr/bin/false"}, shown=()
     )
     monkeypatch.setattr(runner, "find_toolchain", lambda name: lame)
     try:
@@ -139,7 +139,7 @@ def test_a_toolchain_whose_self_test_fails_is_not_offered(monkeypatch):
 
 def test_a_command_that_is_not_there_is_our_fault(kernel, monkeypatch):
     gone = Toolchain(
-        language=TABLE["bash"], version="1", commands={"bash": "/usr/bin/none"}, shown=()
+        language=get_language("bash"), version="1", commands={"bash": "/usr/bin/none"}, shown=()
     )
     runs = sessions.CompiledRuns(
         kernel._foreign, gone, Program(source="", language="bash"), Limits()

@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
 from proctor.checks.contract.evidence import Contract, Evidence, answer_task, is_our_failure
 from proctor.checks.contract.references import describe_answers
 from proctor.checks.contract.result import Status
-from proctor.extraction import extract, lexer
+from proctor.extraction import extract
 from proctor.extraction.assemble import assemble, reference_program
 from proctor.extraction.found import Extraction, NoCode
+from proctor.languages import get_language
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket
@@ -45,24 +45,6 @@ WRAPPERS: Mapping[str, Form] = {
 }
 
 
-class BraceCase(NamedTuple):
-    """A text whose braces are counted, those in its strings and comments left out."""
-
-    text: str
-    depth: int
-
-
-BRACES: Mapping[str, tuple[BraceCase, ...]] = {
-    "c": (BraceCase("int f() { char c = '{'; /* { */ return 0; // {\n", 1),),
-    "cpp": (BraceCase('auto s = R"x({ " )x"; int f() { return \'}\';', 1),),
-    "go": (BraceCase("func f() { s := `{{`; t := \"}\"; r := '{'", 1),),
-    "java": (BraceCase('class A { String s = """\n{ "{" \n"""; /* } */ char c = \'}\';', 1),),
-    "javascript": (BraceCase("function f() { const s = `{${ {a: 1}.a }`; // }\n", 1),),
-    "typescript": (BraceCase("function f(): {a: number} { return /[{]/.test('}')", 1),),
-    "rust": (BraceCase('fn f() { let s = r#"{"{"#; /* { /* { */ */ let c = \'{\';', 1),),
-}
-
-
 def fences(exam: Contract) -> Evidence:
     """Put every reference between fences."""
     return _found_again(exam, "fences", FENCES)
@@ -74,16 +56,16 @@ def wrappers(exam: Contract) -> Evidence:
 
 
 def braces(exam: Contract) -> Evidence:
-    """Count braces of shared texts, and find the end of every reference that goes on a prompt."""
-    ours = [name for name in sorted(exam.benchmark.languages) if name in BRACES]
+    """Count braces of examples, and find the end of every reference that goes on a prompt."""
+    names = sorted(exam.benchmark.languages)
+    ours = [language for language in map(get_language, names) if language.has_braces]
     if not ours:
         return Evidence(Status.DOES_NOT_APPLY, "no task is in a language with braces")
-    for name in ours:
-        for case in BRACES[name]:
-            depth = lexer.depth_after(case.text, name)
-            if depth != case.depth:
-                what = f"{name}: depth {depth}, not {case.depth}, behind {case.text!r}"
-                return Evidence(Status.BROKEN, what)
+    for language in ours:
+        depth = language.lexer.depth_after(language.lexer.example)
+        if depth != 1:
+            what = f"{language.name}: depth {depth}, not 1, behind {language.lexer.example!r}"
+            return Evidence(Status.BROKEN, what)
     return _found_again(exam, "braces", {"a body with prose behind": _body}, only=_goes_on)
 
 
@@ -95,9 +77,10 @@ def _body(task: Task, code: str) -> str:
 
 def _goes_on(task: Task) -> bool:
     """Say whether a reference is the rest of what its prompt began, with braces."""
-    if task.language not in BRACES or isinstance(task.tests, StdinCases):
+    if isinstance(task.tests, StdinCases):
         return False
-    return lexer.depth_after(task.prompt, task.language) > 0
+    language = get_language(task.language)
+    return language.has_braces and language.lexer.depth_after(task.prompt) > 0
 
 
 def _found_again(

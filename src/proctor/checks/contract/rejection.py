@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from proctor.checks.contract.evidence import Contract, Evidence, answer_task, is_our_failure
 from proctor.checks.contract.references import describe_answers
 from proctor.checks.contract.result import Status
-from proctor.extraction import lexer
 from proctor.extraction.python.syntax import parse
+from proctor.languages import get_language
 from proctor.records.completion import Completion
 from proctor.records.receipt import Receipt
 from proctor.records.task import Assertions, CallCases, StdinCases, Task
@@ -115,9 +115,10 @@ def lazies(task: Task) -> Answers:
 
 def _closed(task: Task) -> Answers:
     """Return the prompt with an empty body, in languages with braces."""
-    if task.language not in lexer.LANGUAGES or isinstance(task.tests, StdinCases):
+    language = get_language(task.language)
+    if not language.has_braces or isinstance(task.tests, StdinCases):
         return {}
-    depth = lexer.depth_after(task.prompt, task.language)
+    depth = language.lexer.depth_after(task.prompt)
     return {"an empty body": ("\n" + "}\n" * depth, False)} if depth > 0 else {}
 
 

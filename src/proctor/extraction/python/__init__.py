@@ -23,9 +23,9 @@ from proctor.extraction.python.blocks import FINDERS, Answer
 from proctor.extraction.python.layout import has_definition, indent_of
 from proctor.extraction.python.reader import ParsedText, TextParser
 from proctor.extraction.tool_wrappers import MOST
+from proctor.languages.python import LANGUAGE as PYTHON
 from proctor.records.task import Task
 
-_PYTHON_TAGS = frozenset({"python", "py", "python3", "py3", "ipython", "pycon"})
 _TAG_LINE = re.compile(r"\s*+(?:python3?|py)[ \t]*+\n", re.IGNORECASE)
 _LONE_MARK = re.compile(r"^\[(?:BEGIN|DONE|PYTHON)\][ \t]*+$", re.MULTILINE)
 """Lines that other tools ask for and that parse: a list of one name that nobody defines."""
@@ -116,7 +116,7 @@ def _first(readings: list[tuple[Block, ParsedText]]) -> Extraction | None:
 
 
 def _tag_order(block: Block) -> int:
-    if block.tag in _PYTHON_TAGS:
+    if block.tag in PYTHON.fence_tags:
         return 0
     return 2 if block.tag else 1
 

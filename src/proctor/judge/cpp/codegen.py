@@ -13,7 +13,9 @@ import re
 from pathlib import Path
 
 from proctor.judge.cpp.signature import ARITIES, HEADERS, Parameter, Signature, Type, call_arguments
-from proctor.judge.instrument_tests import Harness, Tokens, instrument
+from proctor.judge.instrument_tests import Tokens, instrument
+from proctor.languages import Harness, cpp
+from proctor.languages.c import MAIN
 
 CPP = Path(__file__).parent
 BORDER = (CPP / "border.h").read_text()
@@ -51,10 +53,11 @@ UNDEFINED = (
 )
 """What a candidate may have given another meaning, which ours must not take."""
 TESTS = Harness(
-    heads=r"\bint\s+main\s*\([^)]*\)\s*\{",
+    heads=MAIN,
     before="#undef assert\n"
     "#define assert(...) ((__VA_ARGS__) ? (void)0 : "
-    "proctor->result(0, #__VA_ARGS__, __LINE__))\n",
+    "proctor->result(0, #__VA_ARGS__, __LINE__))\n"
+    '#line @HERE@ "tests"\n',
     closing='proctor->result(1, "", 0);',
 )
 NO_WORDS = Tokens(yes="", no="")
@@ -110,7 +113,7 @@ def caller(signature: Signature) -> str:
 
 def tests(signature: Signature, setup: str, code: str, *, apart: bool) -> str | None:
     """Return test code as a part of its own; None if there is no test function in it."""
-    woven = instrument(code, TESTS, NO_WORDS, 0)
+    woven = instrument(code, TESTS, cpp.LANGUAGE.lexer, NO_WORDS, 0)
     if woven is None or woven.functions != 1:
         return None
     main = re.search(TESTS.heads, code)

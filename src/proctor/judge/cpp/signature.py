@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from proctor.extraction import lexer
+from proctor.languages import cpp
 
 BUILTIN = frozenset(
     ("unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool")
@@ -132,7 +132,7 @@ def parse_signature(prompt: str, name: str | None) -> Signature | None:
 
 def mask_literals(text: str) -> str:
     """Return a text of the same length without comments, strings and directives."""
-    plain = lexer.masked(text, "cpp")
+    plain = cpp.LANGUAGE.lexer.masked(text)
     return _DIRECTIVE.sub(lambda line: " " * len(line[0]), plain)
 
 

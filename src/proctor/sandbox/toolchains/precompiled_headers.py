@@ -168,7 +168,7 @@ def _recipe(toolchain: Toolchain, wanted: HeaderRequest, *, ahead: bool) -> Buil
 
 def headers_used_by(program: Program, toolchain: Toolchain, limits: Limits) -> HeaderRequest | None:
     """Return the headers that a whole program begins with, if it can have them compiled."""
-    if toolchain.language.name != "cpp" or limits.memory_bytes < LIMITS.memory_bytes:
+    if not toolchain.language.precompiled_headers or limits.memory_bytes < LIMITS.memory_bytes:
         return None
     names = gcc.prefix(program.source)
     if not names or gcc.reaches_in(program.source):

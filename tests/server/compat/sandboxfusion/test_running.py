@@ -24,7 +24,7 @@ from proctor.records.execution import (
 )
 from proctor.server.compat.sandboxfusion.answers import MOST_OUTPUT, ran
 from proctor.server.compat.sandboxfusion.requests import LANGUAGES
-from proctor.server.compat.sandboxfusion.running import COMPILED, PROGRAMS
+from proctor.server.compat.sandboxfusion.running import runnable
 from tests.requires import requires_language
 
 FIELDS = {"status", "message", "compile_result", "run_result", "executor_pod_name", "files"}
@@ -163,7 +163,7 @@ HELLO = {
 
 @pytest.mark.parametrize("language", sorted(HELLO))
 def test_languages(run, kernel, language):
-    requires_language(kernel, PROGRAMS[language])
+    requires_language(kernel, runnable()[language].name)
     answer = run(
         HELLO[language],
         language,
@@ -176,7 +176,7 @@ def test_languages(run, kernel, language):
     assert answer["status"] == "Success", answer
     told = answer["run_result"]["stdout"] + answer["run_result"]["stderr"]
     assert "42" in told
-    assert (answer["compile_result"] is not None) == (language in COMPILED)
+    assert (answer["compile_result"] is not None) == runnable()[language].sandboxfusion.compiles
     assert answer["files"] == ({"copy": encoded("x")} if language == "bash" else {})
 
 
@@ -193,7 +193,7 @@ def test_what_a_compiler_says(run, kernel):
     assert (never["compile_result"]["status"], never["run_result"]) == ("TimeLimitExceeded", None)
 
 
-@pytest.mark.parametrize("language", sorted(set(LANGUAGES) - set(PROGRAMS)))
+@pytest.mark.parametrize("language", sorted(set(LANGUAGES) - set(runnable())))
 def test_languages_without_a_runner(run, language):
     answer = run("code", language)
     assert answer == {

@@ -80,7 +80,7 @@ def contest_of(asked: Execute) -> Contest | None:
 def judge(service: Service, runtime: Runtime, asked: Execute, contest: Contest) -> Ran:
     """Run a submission on its input, and say whether what it wrote is right."""
     job = Job(
-        program=Program(source=asked.program.content.decode(), language=runtime.name.program),
+        program=Program(source=asked.program.content.decode(), language=runtime.program),
         limits=_limits(asked, contest, service.most_memory_bytes),
         building=asked.stage("compile", LIMITS, service.most_memory_bytes),
         stdin=b"" if contest.by_file else contest.given,

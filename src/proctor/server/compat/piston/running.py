@@ -30,7 +30,7 @@ def run(service: Service, runtime: Runtime, asked: Execute) -> Ran:
     job = Job(
         program=Program(
             source=program.content.decode(),
-            language=runtime.name.program,
+            language=runtime.program,
             args=tuple(asked.args),
         ),
         limits=asked.stage("run", RUNNING, service.most_memory_bytes),
@@ -82,7 +82,7 @@ def beside(
 
 def _taken(runtime: Runtime, program: File) -> set[str]:
     """Return the names of the program's own files."""
-    language = get_language(runtime.name.program)
+    language = get_language(runtime.program)
     main = language.main
     if language.named_by:
         main = find_toolchain(language.name).name_for(program.content.decode())

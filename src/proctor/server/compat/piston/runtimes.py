@@ -10,68 +10,25 @@ from collections.abc import Sequence
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.languages import TABLE, all_languages, get_language
+from proctor.languages import PistonName, all_languages, get_language
 from proctor.sandbox import Sandbox
 from proctor.server.compat.piston.versions import parsed, satisfies, version_in
 
-
-class Name(msgspec.Struct, frozen=True, kw_only=True):
-    """What clients call a language."""
-
-    language: str
-    program: str
-    """The language that it is here."""
-    aliases: Sequence[str] = ()
-    runtime: str | None = None
-    """The package that brings it, if that is called otherwise."""
-    contest: bool = False
-    """Whether it compares what a program writes with what is expected: see `contests.py`."""
-
-
-CONTESTS, PYTHON = "codeforces", "python"
-NAMES = (
-    Name(language=PYTHON, program=PYTHON, aliases=("py", "py3", "python3")),
-    Name(language="c++", program="cpp", aliases=("cpp", "g++"), runtime="gcc"),
-    Name(language="c", program="c", aliases=("gcc",), runtime="gcc"),
-    Name(language="java", program="java"),
-    Name(
-        language="javascript",
-        program="javascript",
-        aliases=("node-javascript", "node-js", "js"),
-        runtime="node",
-    ),
-    Name(language="typescript", program="typescript", aliases=("ts", "node-ts", "tsc")),
-    Name(language="go", program="go", aliases=("golang",)),
-    Name(language="rust", program="rust", aliases=("rs",)),
-    Name(language="bash", program="bash", aliases=("sh",)),
-    Name(
-        language="c++17",
-        program="cpp",
-        aliases=("cf_c++17", "C++17 (GCC 7-32)", "C++17 (GCC 9-64)"),
-        runtime=CONTESTS,
-        contest=True,
-    ),
-    Name(
-        language="cf_python3",
-        program=PYTHON,
-        aliases=("Python 3",),
-        runtime=CONTESTS,
-        contest=True,
-    ),
-    Name(language="cf_java", program="java", aliases=("Java 17",), runtime=CONTESTS, contest=True),
-)
+PYTHON = "python"
 
 
 class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     """A language with the version that is installed here."""
 
-    name: Name
+    name: PistonName
+    program: str
+    """The name that the language has here."""
     version: str
 
     @property
     def compiles(self) -> bool:
         """Whether compiling is told apart from running."""
-        return bool(get_language(self.name.program).products)
+        return bool(get_language(self.program).products)
 
     @property
     def aliases(self) -> list[str]:
@@ -107,21 +64,25 @@ class Runtimes:
 
     def find(self, language: str, selector: str) -> Runtime | None:
         """Return what a language by that name or alias runs on, if its version is one selected."""
-        for name in _names():
+        for name, program in _names():
             if not _may_mean(language, name):
                 continue  # and is not tried
-            version = self._version(name.program)
+            version = self._version(program)
             if version is None or not satisfies(parsed(version), selector):
                 continue
-            runtime = Runtime(name=name, version=version)
+            runtime = Runtime(name=name, program=program, version=version)
             if language in (name.language, *runtime.aliases):
                 return runtime
         return None
 
     def all(self) -> list[Runtime]:
         """Return all of them; the first time, languages that nobody has tried are tried."""
-        found = [(name, self._version(name.program)) for name in _names()]
-        return [Runtime(name=name, version=version) for name, version in found if version]
+        found = [(name, program, self._version(program)) for name, program in _names()]
+        return [
+            Runtime(name=name, program=program, version=version)
+            for name, program, version in found
+            if version
+        ]
 
     def _version(self, program: str) -> str | None:
         """Return the version of a language of ours; None where it does not work."""
@@ -161,14 +122,14 @@ def packages(runtimes: Sequence[Runtime]) -> list[Package]:
     return list(found.values())
 
 
-def _may_mean(language: str, name: Name) -> bool:
+def _may_mean(language: str, name: PistonName) -> bool:
     """Say whether it could be meant, whichever version of it is here."""
     if language in (name.language, *name.aliases):
         return True
     return name.language == PYTHON and language.startswith("python3.")
 
 
-def _names() -> list[Name]:
-    """Return all names, those of languages that other packages bring included."""
-    others = [name for name in all_languages() if name not in TABLE]
-    return [*NAMES, *(Name(language=name, program=name) for name in others)]
+def _names() -> list[tuple[PistonName, str]]:
+    """Return all names with the names that the languages have here, those of contests last."""
+    names = [(one, name) for name, known in all_languages().items() for one in known.piston_names]
+    return sorted(names, key=lambda pair: pair[0].contest)

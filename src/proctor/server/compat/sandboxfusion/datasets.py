@@ -20,7 +20,7 @@ from proctor.models.prompting import Strategy, render_prompt
 from proctor.records.task import Benchmark, StdinCases, Task
 from proctor.server.compat.sandboxfusion.answers import Prompt
 from proctor.server.compat.sandboxfusion.requests import Config, GetPrompt, GetPrompts
-from proctor.server.compat.sandboxfusion.running import PROGRAMS
+from proctor.server.compat.sandboxfusion.running import runnable
 from proctor.server.errors import ErrorResponse
 from proctor.server.service import Service
 from proctor.storage.jsonl import Line
@@ -154,9 +154,10 @@ def _in_language(task: Task, config: Config) -> Task:
     """Return a task for a program in the language asked for, if it is one about whole programs."""
     if config.language is None or not isinstance(task.tests, StdinCases):
         return task
-    if config.language not in PROGRAMS:
+    language = runnable().get(config.language)
+    if language is None:
         raise _bad(f"config.language: {config.language} does not run here")
-    return msgspec.structs.replace(task, language=PROGRAMS[config.language])
+    return msgspec.structs.replace(task, language=language.name)
 
 
 def _rows(dataset: str, config: Config) -> Sequence[Mapping[str, Any]] | None:

@@ -12,13 +12,14 @@ import msgspec
 
 from proctor.extraction import extract
 from proctor.extraction.found import Extraction, NoCode
+from proctor.languages import all_languages
 from proctor.records.execution import Exited, Limits, SandboxFailed
 from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.sandbox import Sandbox
 from proctor.sandbox.supervisor.job import Job
 from proctor.server.compat.sandboxfusion.requests import Config
-from proctor.server.compat.sandboxfusion.running import PROGRAMS
+from proctor.server.compat.sandboxfusion.running import runnable
 from proctor.server.errors import ErrorResponse
 
 ExtractedType = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
@@ -37,10 +38,7 @@ PRIORITIES: dict[ExtractedType, int] = {
 PROGRAM = f"""
 import json
 
-ALIASES = {{
-    "py": "python", "python3": "python", "c++": "cpp", "javascript": "nodejs", "js": "nodejs",
-    "golang": "go", "rs": "rust", "sh": "bash", "shell": "bash", "ts": "typescript",
-}}
+ALIASES = @ALIASES@
 
 
 class CodeBlock:
@@ -121,13 +119,27 @@ def extracted(sandbox: Sandbox, task: Task, completion: str, config: Config) -> 
     if not blocks or best <= PRIORITIES[ours.type or "empty"]:
         return ours
     worthiest = [block for block in blocks if block.priority == best]
-    fitting = [one for one in worthiest if PROGRAMS.get(one.language) == task.language]
+    runs = runnable()
+    fitting = [
+        one
+        for one in worthiest
+        if one.language in runs and runs[one.language].name == task.language
+    ]
     code = (fitting or worthiest)[0].code
     # whether it goes on where the prompt stops is found out as for any other text
     again = extract(code, task, truncated=False)
     if isinstance(again, NoCode):
         again = Extraction(code=code, rule="custom")
     return Extracted(found=again, type=None)
+
+
+def _aliases() -> dict[str, str]:
+    """Return other tags of fences, and the names of the languages that they mean."""
+    found: dict[str, str] = {}
+    for language in all_languages().values():
+        if names := language.sandboxfusion:
+            found = {**dict.fromkeys(names.tags, names.name), **found}
+    return found
 
 
 def _type(found: Extraction | NoCode) -> ExtractedType:
@@ -142,7 +154,7 @@ def _type(found: Extraction | NoCode) -> ExtractedType:
 def _asked(sandbox: Sandbox, logic: str, completion: str) -> Sequence[_Block]:
     """Run the logic where it can do no harm, and return the blocks that it hands over."""
     job = Job(
-        program=Program(source=PROGRAM),
+        program=Program(source=PROGRAM.replace("@ALIASES@", repr(_aliases()))),
         limits=Limits().with_seconds(SECONDS),
         files={LOGIC: logic.encode(), COMPLETION: completion.encode()},
         fetch=[BLOCKS],

@@ -2,10 +2,13 @@
 
 import os
 from base64 import b64decode
+from collections.abc import Mapping
+from functools import cache
 
 import msgspec
 
 from proctor.errors import InputError
+from proctor.languages import Language, all_languages
 from proctor.languages.compiler import LIMITS
 from proctor.records.execution import GIB, MIB, Limits
 from proctor.records.program import Program
@@ -22,34 +25,29 @@ PROCESSES = 256
 MOMENT = 0.001
 OUTSIDE = "it is not a path inside the working folder"
 
-PROGRAMS = {
-    "python": "python",
-    "cpp": "cpp",
-    "nodejs": "javascript",
-    "go": "go",
-    "go_test": "go",
-    "java": "java",
-    "bash": "bash",
-    "typescript": "typescript",
-    "rust": "rust",
-}
-"""Its languages that run here, and what they are called here."""
-TESTS = frozenset({"go_test"})
-COMPILED = frozenset({"cpp", "go", "java", "rust"})
-"""Languages for which it tells compiling apart from running."""
+
+@cache
+def runnable() -> Mapping[str, Language]:
+    """Return the languages that run here by their names there; built-in ones come first."""
+    found: dict[str, Language] = {}
+    for language in all_languages().values():
+        if names := language.sandboxfusion:
+            found = {**dict.fromkeys(filter(None, (names.name, names.tests)), language), **found}
+    return found
 
 
 def run(service: Service, request: RunCode) -> Ran:
     """Run a program and answer as SandboxFusion answers."""
-    if request.language not in PROGRAMS:
+    language = runnable().get(request.language)
+    if language is None or language.sandboxfusion is None:
         return failed_here(request.code, f"'{request.language}'")
-    compiles = request.language in COMPILED
+    compiles = language.sandboxfusion.compiles
     if compiles and request.compile_timeout <= 0:
         return Ran(status="Failed", compile_result=TOO_LATE)
     if not compiles and request.run_timeout <= 0:
         return Ran(status="Failed", run_result=TOO_LATE)
     try:
-        job, outside = job_of(request, service.bounds, service.most_memory_bytes)
+        job, outside = job_of(request, language, service.bounds, service.most_memory_bytes)
         execution = run_job(service.sandbox, job)
     except (InputError, ValueError) as error:
         return failed_here(request.code, error)
@@ -61,7 +59,7 @@ def run(service: Service, request: RunCode) -> Ran:
 
 
 def job_of(
-    request: RunCode, bounds: ServiceLimits, most_memory_bytes: int
+    request: RunCode, language: Language, bounds: ServiceLimits, most_memory_bytes: int
 ) -> tuple[Job, dict[str, str]]:
     """Return what to run, and the paths that cannot be fetched, with the reason.
 
@@ -83,8 +81,9 @@ def job_of(
     job = Job(
         program=Program(
             source=request.code,
-            language=PROGRAMS[request.language],
-            tests=request.language in TESTS,
+            language=language.name,
+            tests=language.sandboxfusion is not None
+            and request.language == language.sandboxfusion.tests,
         ),
         limits=limits_of(request, most_memory_bytes),
         building=_with_wall(LIMITS, request.compile_timeout),

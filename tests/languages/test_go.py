@@ -1,6 +1,6 @@
 """Imports of Go: each once, and only those that are used."""
 
-from proctor.judge.go_imports import arrange_imports
+from proctor.languages.go import arrange_imports
 
 SETUP = 'package main\n\nimport (\n    "testing"\n    "math"\n    "example.org/assert"\n)\n'
 TESTS = "func TestF(t *testing.T) { assert.New(t); /* sort.Ints */ }"

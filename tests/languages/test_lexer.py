@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.extraction import lexer
+from proctor.languages import builtin_languages, get_language
+
+BRACED = [name for name, one in builtin_languages().items() if one.has_braces]
 
 
 @pytest.mark.parametrize(
@@ -24,32 +26,32 @@ from proctor.extraction import lexer
     ],
 )
 def test_what_hides_a_brace(language, text):
-    assert list(lexer.braces(text, language)) == []
+    assert list(get_language(language).lexer.braces(text)) == []
 
 
 def test_the_end_of_a_body():
     body = "  if (x) { y(); }\n  return '}';\n}\nint other() { }\n"
-    end = lexer.end_of(body, "cpp", depth=1)
+    end = get_language("cpp").lexer.end_of(body, depth=1)
     assert body[: end + 1].endswith("return '}';\n}")
-    assert lexer.end_of("  return 1;", "cpp", depth=1) is None
+    assert get_language("cpp").lexer.end_of("  return 1;", depth=1) is None
 
 
 def test_how_many_braces_are_left():
-    assert lexer.depth_after("class A { void f() {", "java") == 2
-    assert lexer.lowest("void g() {} }", "java") == 1
-    assert lexer.lowest("void g() {}", "java") == 0
+    assert get_language("java").lexer.depth_after("class A { void f() {") == 2
+    assert get_language("java").lexer.lowest("void g() {} }") == 1
+    assert get_language("java").lexer.lowest("void g() {}") == 0
 
 
-@given(
-    st.text(alphabet="{}'\"`/*\\R(r#)\n x", max_size=60), st.sampled_from(sorted(lexer.LANGUAGES))
-)
+@given(st.text(alphabet="{}'\"`/*\\R(r#)\n x", max_size=60), st.sampled_from(BRACED))
 def test_any_text_is_scanned(text, language):
-    found = list(lexer.braces(text, language))
+    found = list(get_language(language).lexer.braces(text))
     assert all(text[brace.at] in "{}" for brace in found)
     assert [brace.at for brace in found] == sorted({brace.at for brace in found})
 
 
 @pytest.mark.parametrize("part", ["`${", "/*", "'", '"\\', 'R"(', 'r#"', "/[", "{", "`${{", "//\n"])
-@pytest.mark.parametrize("language", sorted(lexer.LANGUAGES))
+@pytest.mark.parametrize("language", BRACED)
 def test_long_texts_take_no_longer_than_they_are(language, part):
-    assert abs(lexer.depth_after(part * 150_000, language)) <= 300_000  # else it takes hours
+    assert (
+        abs(get_language(language).lexer.depth_after(part * 150_000)) <= 300_000
+    )  # else it takes hours

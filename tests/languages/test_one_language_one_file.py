@@ -1,0 +1,66 @@
+"""What is particular to a language stands in its file, and nowhere else."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import proctor
+from proctor.languages import builtin_languages
+
+SOURCE = Path(proctor.__file__).parent
+ALLOWED_FOLDERS = {
+    "languages": "one file for each language",
+    "axes": "the analysis of C++",
+    "benchmarks": "names that publishers gave their data",
+    "judge/cpp": "the judge of C++",
+}
+ALLOWED = {
+    ("judge/judge.py", "cpp"): "C++ has a judge that keeps tests and candidate apart",
+    ("judge/repository_tests.py", "cpp"): "code in a repository is in C++",
+    ("judge/repository_tests.py", ".cpp"): "code in a repository is in C++",
+}
+PYTHON = builtin_languages()["python"]
+"""Proctor is written in Python, and most of the judge is about it: its names are everywhere."""
+
+
+def words(name: str) -> set[str]:
+    """Return all that a language is called."""
+    language = builtin_languages()[name]
+    names = {name, language.suffix, *language.fence_tags}
+    names |= {other for one in language.piston for other in (one.language, *one.aliases)}
+    return names | ({language.sandboxfusion.name} if language.sandboxfusion else set())
+
+
+WORDS = set[str]().union(*(words(name) for name in builtin_languages() if name != "python"))
+
+
+def constants(path: Path) -> Iterator[str]:
+    """Yield the strings of a module, docstrings and keys of records included."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def found() -> set[tuple[str, str]]:
+    """Return files outside the allowed folders, and what they call a language."""
+    paths = {str(path.relative_to(SOURCE)): path for path in SOURCE.rglob("*.py")}
+    return {
+        (name, text)
+        for name, path in paths.items()
+        if not any(name.startswith(f"{folder}/") for folder in ALLOWED_FOLDERS)
+        for text in constants(path)
+        if text in WORDS
+    }
+
+
+def test_no_other_file_names_a_language() -> None:
+    assert found() - set(ALLOWED) == set()
+
+
+def test_every_exception_is_still_one() -> None:
+    assert set(ALLOWED) - found() == set()
+
+
+def test_every_language_has_a_file_of_its_name() -> None:
+    files = {path.stem for path in (SOURCE / "languages").glob("*.py")}
+    assert set(builtin_languages()) <= files
