@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.progress import SHORT, Bar
+from proctor.cli.progress import SHORT, GradingBar
 from proctor.records.receipt import Receipt
 from proctor.records.verdict import Bucket, Outcome
 
@@ -21,7 +21,7 @@ def test_every_outcome_has_a_word() -> None:
 def test_quiet_where_stderr_is_no_terminal(
     capsys: pytest.CaptureFixture[str], receipt: Callable[..., Receipt]
 ) -> None:
-    with Bar() as bar:
+    with GradingBar() as bar:
         bar.begin(3, 1, Path("run"))
         bar.watch(receipt(0))
         bar.watch(receipt(1, Bucket.HARNESS))
@@ -32,9 +32,9 @@ def test_quiet_where_stderr_is_no_terminal(
 CODE = """
 import sys
 from pathlib import Path
-from proctor.cli.progress import Bar
+from proctor.cli.progress import GradingBar
 from types import SimpleNamespace
-with Bar() as bar:
+with GradingBar() as bar:
     bar.begin(40, 10, Path("run"))
     for n in range(30):
         bar.watch(SimpleNamespace(outcome="pass" if n % 2 else None))

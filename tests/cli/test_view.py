@@ -62,7 +62,7 @@ def test_bad_input(proctor: Proctor, args: list[str], said: str) -> None:
 
 def test_without_the_extra(proctor: Proctor, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (alone / "runs").mkdir()
-    monkeypatch.setattr("proctor.cli.commands.view.SERVE", ("jinja2", "no_such_package"))
+    monkeypatch.setattr("proctor.cli.commands.view.NEEDED", ("jinja2", "no_such_package"))
     ran = proctor("view")
     said = "the viewer needs no_such_package; install it with pip install 'proctor[serve]'"
     assert (ran.status, ran.complaint) == (2, said)

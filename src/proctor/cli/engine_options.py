@@ -2,24 +2,24 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from proctor.cli import complain
-from proctor.cli import options as o
+from proctor.cli import complain, setup
+from proctor.cli.options import DEFAULT_PYTHON, Engine
 from proctor.errors import InputError
 from proctor.grading.engine import Backend
 from proctor.grading.evaluate import Plan
+from proctor.grading.ray.engine import BATCH_SIZE, RayEngine, open_ray_engine
+from proctor.grading.ray.worker import WorkerSetup
 from proctor.records.task import Benchmark
+from proctor.sandbox import Sandbox
 from proctor.settings import Settings
-
-if TYPE_CHECKING:
-    from proctor.grading.ray.engine import RayEngine
 
 
 class EngineOptions(NamedTuple):
     """What the flags say."""
 
-    engine: o.Engine
+    engine: Engine
     address: str | None
     batch_size: int | None
     workers: int
@@ -32,53 +32,59 @@ class EngineOptions(NamedTuple):
     @property
     def local_workers(self) -> int:
         """How many samples this machine judges at once, as asked for."""
-        return 0 if self.engine is o.Engine.ray else self.workers
+        return 0 if self.engine is Engine.ray else self.workers
 
     def check(self) -> None:
         """Refuse flags that would have no effect."""
-        if self.engine is o.Engine.ray:
+        if self.engine is Engine.ray:
             return
         for flag, value in (("--address", self.address), ("--batch-size", self.batch_size)):
             if value is not None:
                 raise InputError(f"{flag} {value}: it needs --engine ray")
 
+    def open_sandbox(self, settings: Settings, benchmark: Benchmark | None = None) -> Sandbox:
+        """Open a sandbox on this machine."""
+        return setup.sandbox_for(
+            settings,
+            name=self.sandbox,
+            require=self.require,
+            python=self.python,
+            packages=self.packages,
+            benchmark=benchmark,
+        )
 
-def backend_factory(ways: EngineOptions, settings: Settings) -> Callable[[Plan], Backend]:
+
+def backend_factory(engine: EngineOptions, settings: Settings) -> Callable[[Plan], Backend]:
     """Return what opens what a plan is carried out with."""
-    ways.check()
+    engine.check()
 
-    def open_walls(plan: Plan) -> Backend:
-        if ways.engine is o.Engine.ray:
-            return cluster_for(ways, settings, plan.benchmark)
-        how = (ways.sandbox, ways.require, ways.python, ways.packages, settings)
-        return o.sandbox_for(*how, benchmark=plan.benchmark)
+    def open_backend(plan: Plan) -> Backend:
+        if engine.engine is Engine.ray:
+            return cluster_for(engine, settings, plan.benchmark)
+        return engine.open_sandbox(settings, plan.benchmark)
 
-    return open_walls
+    return open_backend
 
 
 def cluster_for(
-    ways: EngineOptions, settings: Settings, benchmark: Benchmark | None = None
-) -> "RayEngine":
+    engine: EngineOptions, settings: Settings, benchmark: Benchmark | None = None
+) -> RayEngine:
     """Open stations on a cluster, each with the sandbox that the flags ask for."""
-    from proctor.grading.ray.engine import BATCH_SIZE, open_ray_engine  # noqa: PLC0415
-    from proctor.grading.ray.worker import WorkerSetup  # noqa: PLC0415
-
-    packages = ways.packages
-    setup = WorkerSetup(
-        sandbox=ways.sandbox or settings.sandbox,
-        require=ways.require,
-        python=None if ways.python == o.DEFAULT_PYTHON else _placed(ways.python),
-        packages=settings.candidate_packages if packages is None else o.parse_packages(packages),
+    worker_setup = WorkerSetup(
+        sandbox=engine.sandbox or settings.sandbox,
+        require=engine.require,
+        python=None if engine.python == DEFAULT_PYTHON else _placed(engine.python),
+        packages=setup.candidate_packages(engine.packages, settings),
     )
     cluster = open_ray_engine(
-        setup,
-        address=ways.address,
-        workers=ways.workers,
-        batch_size=ways.batch_size or BATCH_SIZE,
+        worker_setup,
+        address=engine.address,
+        workers=engine.workers,
+        batch_size=engine.batch_size or BATCH_SIZE,
         benchmark=benchmark,
         say=complain,
     )
-    o.warn_if_bare(cluster.enforcement())
+    setup.warn_if_bare(cluster.enforcement())
     return cluster
 
 

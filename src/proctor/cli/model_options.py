@@ -19,7 +19,7 @@ from proctor.models.providers import (
     provider_of,
 )
 from proctor.records.completion import Sampling
-from proctor.settings import Settings, server_of
+from proctor.settings import Settings, load_settings, server_of
 
 MOST_SAMPLES, MOST_TOKENS, MOST_AT_ONCE = 1 << 20, 1 << 20, 4096
 MOST_TEMPERATURE, MOST_SECONDS, MOST_SEED = 10.0, 86400.0, 1 << 31
@@ -61,6 +61,15 @@ TopK = Annotated[
     int | None,
     typer.Option(min=0, help="Draw from so many of the likeliest tokens; 0: all; else 40."),
 ]
+LiveModel = Annotated[
+    str,
+    typer.Option(
+        help="openai:NAME, anthropic:NAME, llama:FILE.gguf, llama:smollm2, transformers:FOLDER, "
+        "command:PROGRAM, or the path of weights."
+    ),
+]
+"""A model that can still be asked: no recorded answers."""
+TokenLimit = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Cut an answer off here.")]
 MaxTokens = Annotated[
     int | None,
     typer.Option(min=1, max=MOST_TOKENS, help="Cut an answer off here; 1024 if nothing is said."),
@@ -194,7 +203,9 @@ class ModelOptions(NamedTuple):
 
 
 @contextmanager
-def opened(asking: ModelOptions, settings: Settings) -> Iterator[RecordedModel | GenerativeModel]:
+def open_model(
+    asking: ModelOptions, settings: Settings
+) -> Iterator[RecordedModel | GenerativeModel]:
     """Open a model, and let go of it in the end."""
     model = asking.open(settings)
     try:
@@ -202,6 +213,29 @@ def opened(asking: ModelOptions, settings: Settings) -> Iterator[RecordedModel |
     finally:
         if isinstance(model, GenerativeModel):
             model.close()
+
+
+@contextmanager
+def live_provider(asking: ModelOptions) -> Iterator[Provider]:
+    """Open a model that can still be asked, and let go of it in the end."""
+    asking.check()
+    provider = asking.provider(load_settings())
+    try:
+        yield provider
+    finally:
+        provider.close()
+
+
+def provider_kind(model: str) -> str:
+    """Return the name of a model's provider; recorded answers have none."""
+    if recorded_model(model) is not None:
+        raise InputError(f"--model {model}: is asked nothing, its answers are there already")
+    return provider_of(model)[0]
+
+
+def sequential_concurrency(model: str) -> int | None:
+    """Return the concurrency that keeps prompts apart; a program has its own."""
+    return None if provider_kind(model) == "command" else 1
 
 
 def _flag(name: str, *, chat: bool | None = None) -> str:

@@ -25,7 +25,7 @@ REDRAW_SECONDS = 0.1
 """Thousands of receipts a second are not worth a picture each."""
 
 
-class Bar:
+class GradingBar:
     """Shows a run in progress; quiet where stderr is no terminal."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Bar:
         )
 
 
-class Steps:
+class StepBar:
     """A bar for work that only counts; quiet where stderr is no terminal."""
 
     def __init__(self, what: str, total: int) -> None:
@@ -109,7 +109,7 @@ class Steps:
         self._progress.advance(self._task)
 
 
-class Lines:
+class ContractBar:
     """A bar for a contract: which line is looked at, and how many answers were judged for it."""
 
     def __init__(self, total: int) -> None:
@@ -146,7 +146,7 @@ class Lines:
         self._progress.update(self._task, judged=f"{self._judged} judged")
 
 
-class Answers:
+class AnswerBar:
     """A bar for a model that is asked: how many answers there are, and tokens a second."""
 
     def __init__(self) -> None:

@@ -8,10 +8,9 @@ import typer
 
 from proctor.benchmarks import load
 from proctor.benchmarks.registry import TABLE
-from proctor.cli import INTERRUPTED, complain
-from proctor.cli import options as o
+from proctor.cli import INTERRUPTED, complain, options, setup
 from proctor.cli.interrupt import Interrupt
-from proctor.cli.progress import Bar
+from proctor.cli.progress import GradingBar
 from proctor.errors import InputError
 from proctor.grading.verify import (
     RecordedVerdict,
@@ -31,7 +30,7 @@ from proctor.storage.run_directory import RECEIPTS
 def judge_again(
     run: Path,
     manifest: Manifest,
-    open_walls: Callable[[Benchmark], Sandbox],
+    open_sandbox: Callable[[Benchmark], Sandbox],
     settings: Settings,
     *,
     data: Path | None,
@@ -43,21 +42,21 @@ def judge_again(
     """Choose samples, load what they were judged by, judge them again."""
     before = choose_samples(run, manifest, share, seed)
     benchmark = _same(manifest, next(iter(before.values())), data, settings)
-    options = o.grading(
+    grading = setup.grading_options(
         workers=workers,
         benchmark=benchmark,
         settings=settings,
-        extract=o.Extract(manifest.extract),
-        preamble=o.Preamble(manifest.preamble),
+        extract=options.Extract(manifest.extract),
+        preamble=options.Preamble(manifest.preamble),
         no_reuse=True,
         early_stop=manifest.early_stop,
         compare=comparator_of(manifest, compare),
         max_tests=manifest.max_tests,
     )
     interrupt = Interrupt()
-    sandbox = open_walls(benchmark)
+    sandbox = open_sandbox(benchmark)
     try:
-        with Bar() as bar:
+        with GradingBar() as bar:
             bar.begin(len(before), 0, run)
             interrupt.listen()
             return verify_run(
@@ -66,7 +65,7 @@ def judge_again(
                 benchmark,
                 before,
                 sandbox=sandbox,
-                options=options,
+                options=grading,
                 seed=seed,
                 stop=interrupt.stop,
                 watch=bar.watch,
@@ -90,10 +89,11 @@ def benchmark_of(run: Path, manifest: Manifest, data: Path | None, settings: Set
 def _same(
     manifest: Manifest, was: RecordedVerdict, data: Path | None, settings: Settings
 ) -> Benchmark:
-    folder = None if settings.data is None else Path(settings.data)
     name, place = source_of(manifest, data)
     return same_benchmark(
-        lambda change: load(name, place, folder, None, change), manifest.limits, was
+        lambda change: load(name, place, setup.data_folder(settings), None, change),
+        manifest.limits,
+        was,
     )
 
 
@@ -113,7 +113,7 @@ def comparator_of(manifest: Manifest, asked: str | None) -> str | None:
         return then
     if asked is None or not asked.startswith("checker:"):
         raise InputError("the run was judged by a checker; name its file by --compare checker:FILE")
-    code = o.read_checker(asked.removeprefix("checker:"))
+    code = setup.read_checker(asked.removeprefix("checker:"))
     digest = hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
     if then != f"checker {digest}":
         raise InputError(f"--compare {asked}: it is not the checker that the run was judged by")

@@ -12,7 +12,7 @@ import typer
 
 from proctor.cli import INTERRUPTED, complain
 from proctor.cli.interrupt import Interrupt
-from proctor.cli.progress import Bar
+from proctor.cli.progress import GradingBar
 from proctor.errors import HostError, InputError
 from proctor.grading.engine import Backend
 from proctor.grading.evaluate import Plan, create_run_folder, evaluate
@@ -31,9 +31,9 @@ from proctor.storage.journal import GO_ON
 DEGRADED = 1
 
 
-def finish(
+def run_and_exit(
     plan: Plan,
-    walls: Backend,
+    backend: Backend,
     out: Path | None,
     *,
     fresh: bool,
@@ -44,7 +44,7 @@ def finish(
     receipts: int = 0,
 ) -> None:
     """Run, print, exit; `show` and `receipts` say how many differences and receipts are shown."""
-    summary = carry_out(plan, walls, out, fresh=fresh)
+    summary = carry_out(plan, backend, out, fresh=fresh)
     agreement = (
         None if recorded is None else compare_with_recordings(Path(summary.run_dir), recorded)
     )
@@ -55,10 +55,10 @@ def finish(
         raise typer.Exit(DEGRADED)
 
 
-def finish_suite(
+def run_suite_and_exit(
     suite: str,
     plans: Sequence[Plan],
-    open_walls: Callable[[Plan], Backend],
+    open_backend: Callable[[Plan], Backend],
     out: Path | None,
     *,
     fresh: bool,
@@ -74,7 +74,7 @@ def finish_suite(
         suite.replace(",", "_").replace("/", "_"), plans[0].model.name
     )
     parts = [
-        carry_out(plan, open_walls(plan), folder / plan.benchmark.name, fresh=fresh, again=folder)
+        carry_out(plan, open_backend(plan), folder / plan.benchmark.name, fresh=fresh, again=folder)
         for plan in plans
     ]
     first = plans[0]
@@ -92,7 +92,7 @@ def _show_receipts(summaries: Sequence[Summary], count: int) -> None:
 
 def carry_out(
     plan: Plan,
-    walls: Backend,
+    backend: Backend,
     out: Path | None,
     *,
     fresh: bool = False,
@@ -105,7 +105,7 @@ def carry_out(
     place, begun = out, False
     interrupt = Interrupt()
     try:
-        with Bar() as bar:
+        with GradingBar() as bar:
 
             def begin(total: int, done: int, path: Path) -> None:
                 nonlocal place, begun
@@ -116,7 +116,7 @@ def carry_out(
 
             summary = evaluate(
                 plan,
-                walls,
+                backend,
                 out,
                 fresh=fresh,
                 stop=interrupt.stop,
@@ -139,7 +139,7 @@ def carry_out(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         interrupt.restore()
-        walls.close()
+        backend.close()
     for task_id, why in summary.unfit.items():
         complain(f"{plan.benchmark.where(task_id)}: {why}; its samples are unscored")
     return summary

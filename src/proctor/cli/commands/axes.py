@@ -9,8 +9,8 @@ from proctor.axes.labels import compare, read_labels
 from proctor.axes.measure import Axes, groups_of, measure_axes
 from proctor.axes.parser import Parser
 from proctor.benchmarks.repository_tasks import folders
-from proctor.cli import options as o
-from proctor.cli.progress import Steps
+from proctor.cli import options, setup
+from proctor.cli.progress import StepBar
 from proctor.cli.rejudge import benchmark_of
 from proctor.cli.run_plan import carry_out
 from proctor.errors import InputError
@@ -39,13 +39,13 @@ def axes(
             "--labelled", help="Read the answers with known findings; exit with 1 if any is missed."
         ),
     ] = False,
-    data: o.Data = None,
-    workers: o.Workers = 0,
-    out: o.Out = None,
-    fresh: o.Fresh = False,
-    json: o.Json = False,
-    partial: o.Partial = False,
-    seed: o.Seed = 0,
+    data: options.Data = None,
+    workers: options.Workers = 0,
+    out: options.Out = None,
+    fresh: options.Fresh = False,
+    json: options.Json = False,
+    partial: options.Partial = False,
+    seed: options.Seed = 0,
 ) -> None:
     """Say of answers in C++ whether they compile, keep to their context, invent, are right."""
     settings = load_settings()
@@ -85,15 +85,15 @@ def axes(
 
 def _check(what: str, settings: Settings, *, json: bool) -> None:
     """Say what the axes are worth here."""
-    benchmark, _ = o.open_benchmark(what, None, None, None, settings)
+    benchmark, _ = setup.open_benchmark(what, None, settings)
     labels = read_labels(folders(Path(benchmark.source)))
-    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)
+    sandbox = setup.sandbox_for(settings)
     try:
-        parser = Parser(walls)
-        with Steps("reading", len({label.task for label in labels})) as bar:
+        parser = Parser(sandbox)
+        with StepBar("reading", len({label.task for label in labels})) as bar:
             found = compare(parser, benchmark.finder(), labels, bar.step)
     finally:
-        walls.close()
+        sandbox.close()
     if json:
         typer.echo(as_json.render(found))
     else:
@@ -117,27 +117,21 @@ def _judge(
     partial: bool,
 ) -> Path:
     """Judge completions as `proctor score` does, and return the run directory."""
-    loaded, limits = o.open_benchmark(name, data, None, None, settings)
+    loaded, limits = setup.open_benchmark(name, data, settings)
     plan = Plan(
         benchmark=loaded,
         model=RecordedSamples(completions, None),
         sampling=Sampling(seed=seed),
-        options=o.grading(
+        options=setup.grading_options(
             workers=workers,
             benchmark=loaded,
             settings=settings,
-            extract=o.Extract.auto,
-            preamble=o.Preamble.none,
-            no_reuse=False,
-            early_stop=False,
-            compare=None,
-            max_tests=None,
         ),
         limits=limits,
         partial=partial,
     )
-    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings, benchmark=loaded)
-    return Path(carry_out(plan, walls, out, fresh=fresh).run_dir)
+    sandbox = setup.sandbox_for(settings, benchmark=loaded)
+    return Path(carry_out(plan, sandbox, out, fresh=fresh).run_dir)
 
 
 def _measure(
@@ -151,13 +145,13 @@ def _measure(
 ) -> Axes:
 
     benchmark: Benchmark = benchmark_of(run, manifest, data, settings)
-    walls = o.sandbox_for(None, None, o.DEFAULT_PYTHON, None, settings)
+    sandbox = setup.sandbox_for(settings)
     try:
-        parser = Parser(walls)
-        with Steps("reading", groups_of(run, manifest, benchmark)) as bar:
-            count = o.workers_for(workers, settings, benchmark)
+        parser = Parser(sandbox)
+        with StepBar("reading", groups_of(run, manifest, benchmark)) as bar:
+            count = setup.workers_for(workers, settings, benchmark)
             return measure_axes(
                 run, manifest, benchmark, parser, workers=count, seed=seed, step=bar.step
             )
     finally:
-        walls.close()
+        sandbox.close()

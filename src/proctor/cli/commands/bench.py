@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from proctor.benchmarks import load
-from proctor.cli import measure_options as m
-from proctor.cli import model_options as k
-from proctor.cli import options as o
+from proctor.cli import model_options, options, setup
+from proctor.cli.model_options import ModelOptions, live_provider, sequential_concurrency
 from proctor.errors import InputError
 from proctor.measure.sandbox_speed import measure_sandbox, working_tiers
 from proctor.measure.throughput import Throughput, measure_throughput
@@ -41,16 +40,16 @@ def callback() -> None:
 @bench.command()
 def sandbox(
     *,
-    sandbox: o.SandboxName = None,
+    sandbox: options.SandboxName = None,
     workers: Counts = "",
     seconds: Seconds = 2.0,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    json: o.Json = False,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    json: options.Json = False,
 ) -> None:
     """Measure candidates a second, by tier, workers and kind of work, beside bare subprocesses."""
-    counts = o.parse_counts("--workers", workers) or sorted({1, default_workers()})
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    counts = setup.parse_counts("--workers", workers) or sorted({1, default_workers()})
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     if sandbox is not None and sandbox not in ORDER:
         raise InputError(f"--sandbox {sandbox}: known are {', '.join(ORDER)}")
     tiers = working_tiers(python) if sandbox is None else [sandbox]
@@ -73,32 +72,32 @@ def sandbox(
 @bench.command()
 def model(
     *,
-    model: m.Model,
+    model: model_options.LiveModel,
     concurrency: Annotated[
         str, typer.Option(help="Requests under way, or prompts in one batch, as in 1,4,16.")
     ] = "1,4",
     prompts: Annotated[
         int, typer.Option(min=1, max=MOST_PROMPTS, help="How many prompts to ask for each row.")
     ] = 16,
-    max_tokens: m.MaxTokens = 64,
-    chat: k.Chat = None,
-    base_url: k.BaseUrl = None,
-    device: k.Device = None,
-    json: o.Json = False,
+    max_tokens: model_options.TokenLimit = 64,
+    chat: model_options.Chat = None,
+    base_url: model_options.BaseUrl = None,
+    device: model_options.Device = None,
+    json: options.Json = False,
 ) -> None:
     """Measure prompts and tokens a second, time to load and to the first token, and memory."""
-    sizes: list[int | None] = [*(o.parse_counts("--concurrency", concurrency) or [1])]
-    if max(filter(None, sizes)) > k.MOST_AT_ONCE:
-        raise InputError(f"--concurrency {concurrency}: at most {k.MOST_AT_ONCE}")
-    if m.one_at_a_time(model) is None:
+    sizes: list[int | None] = [*(setup.parse_counts("--concurrency", concurrency) or [1])]
+    if max(filter(None, sizes)) > model_options.MOST_AT_ONCE:
+        raise InputError(f"--concurrency {concurrency}: at most {model_options.MOST_AT_ONCE}")
+    if sequential_concurrency(model) is None:
         sizes = [None]  # a program reads as many prompts as it likes
     basics = load("basics")
 
     def open_with(size: int | None) -> AbstractContextManager[Provider]:
-        asking = k.ModelOptions(
+        asking = ModelOptions(
             model=model, base_url=base_url, device=device, chat=chat, concurrency=size
         )
-        return m.measured(asking)
+        return live_provider(asking)
 
     def asked(chats: bool) -> Sequence[Prompt]:  # noqa: FBT001
         return [render_prompt(task, chat=chats) for task in basics.tasks]

@@ -12,8 +12,7 @@ from proctor.benchmarks.selection import Selection
 from proctor.benchmarks.source import Source
 from proctor.checks.contract.result import Result
 from proctor.checks.contract.result_store import latest_result_of_files
-from proctor.cli import complain
-from proctor.cli import options as o
+from proctor.cli import complain, options, setup
 from proctor.errors import InputError
 from proctor.report import json as as_json
 from proctor.report.contract import standing
@@ -27,12 +26,12 @@ WIDTH = 26
 def benchmarks(
     name: Annotated[str | None, typer.Argument(help="Tell about one of them.")] = None,
     *,
-    data: o.Data = None,
+    data: options.Data = None,
     download: Annotated[bool, typer.Option("--download", help="Fetch and check its file.")] = False,
     requirements: Annotated[
         bool, typer.Option("--requirements", help="Print what its solutions need installed.")
     ] = False,
-    json: o.Json = False,
+    json: options.Json = False,
 ) -> None:
     """List the benchmarks that are known by name, and whether each kept its contract here."""
     settings = load_settings()
@@ -53,7 +52,7 @@ def benchmarks(
             raise InputError("--requirements: name the benchmark to print them for")
         typer.echo("\n".join(known[name].requirements or known[name].libraries))
         return
-    folder = None if settings.data is None else Path(settings.data)
+    folder = setup.data_folder(settings)
     rows = [_row(source, data, folder) for one, source in known.items() if name in (None, one)]
     if json:
         typer.echo(as_json.render({"benchmarks": [row.as_dict() for row in rows]}))

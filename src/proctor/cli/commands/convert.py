@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from proctor.benchmarks import load
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.errors import InputError
 from proctor.grading.prepare import Options
 from proctor.report import json as as_json
@@ -30,10 +30,10 @@ def convert(
     benchmark: Annotated[
         str | None, typer.Option(help="What the samples answer; a run knows it.")
     ] = None,
-    data: o.Data = None,
-    extract: o.ExtractMode = o.Extract.auto,
-    preamble: o.PreambleMode = o.Preamble.none,
-    json: o.Json = False,
+    data: options.Data = None,
+    extract: options.ExtractMode = options.Extract.auto,
+    preamble: options.PreambleMode = options.Preamble.none,
+    json: options.Json = False,
 ) -> None:
     """Write a run, or samples of another tool, in another tool's format."""
     if to not in FORMATS:
@@ -45,9 +45,9 @@ def convert(
         raise InputError(f"{source} is no run; say with --benchmark what its samples answer")
     else:
         settings = load_settings()
-        folder = None if settings.data is None else Path(settings.data)
-        options = Options(extract=extract.value, preamble=preamble.value)
-        found = ExportedSamples(source, load(benchmark, data, folder), options)
+        loaded = load(benchmark, data, setup.data_folder(settings))
+        preparation = Options(extract=extract.value, preamble=preamble.value)
+        found = ExportedSamples(source, loaded, preparation)
     done = write(found, to, out)
     left = f"; {done.unscored} unscored samples are left out" if done.unscored else ""
     text = f"{done.samples} samples of {done.tasks} tasks: {done.out}{left}"

@@ -2,7 +2,7 @@
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.report import json as as_json
 from proctor.report import text
 from proctor.sandbox.doctor import diagnose
@@ -11,13 +11,13 @@ from proctor.settings import load_settings
 
 def doctor(
     *,
-    sandbox: o.SandboxName = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    json: o.Json = False,
+    sandbox: options.SandboxName = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    json: options.Json = False,
 ) -> None:
     """Try the sandbox and say what holds on this host."""
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     findings = diagnose(sandbox or load_settings().sandbox, python)
     if json:
         typer.echo(as_json.render(findings))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.cli.run_plan import DEGRADED, carry_out
 from proctor.grading.evaluate import Plan
 from proctor.integrations import evalplus as peer
@@ -62,16 +62,16 @@ def evalplus(
     ] = False,
     version: Annotated[str, typer.Option(help="Version of the data.")] = "default",
     output_file: OutputFile = None,
-    data: o.Data = None,
-    out: o.Out = None,
-    sandbox: o.SandboxName = None,
-    require: o.Require = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
+    data: options.Data = None,
+    out: options.Out = None,
+    sandbox: options.SandboxName = None,
+    require: options.Require = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
 ) -> None:
     """Take the flags of evalplus.evaluate, judge by our engine, print and write as it does."""
     settings = load_settings()
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     variant = "mini" if mini else "noextreme" if noextreme else ""
     place = peer.data_of(dataset, data, variant=variant, version=version)
     results = output_file or peer.results_of(samples)
@@ -79,31 +79,28 @@ def evalplus(
         typer.echo(f"Load from previous results from {printable(str(results))}")
         _print(dataset, results, base_only=base_only)
         return
-    o.limits_for(min_time_limit, None, settings)  # which refuses what nobody may have
+    setup.limits_for(min_time_limit, None, settings)  # which refuses what nobody may have
 
     def change(task: Task) -> Task:
         factor = gt_time_limit_factor
         return peer.changed(task, base_only=base_only, seconds=min_time_limit, factor=factor)
 
     name = peer.BENCHMARKS[dataset]
-    benchmark, _ = o.open_benchmark(name, place, None, None, settings, also=change)
+    benchmark, _ = setup.open_benchmark(name, place, settings, also=change)
     plan = Plan(
         benchmark=benchmark,
         model=RecordedSamples(samples),
-        options=o.grading(
+        options=setup.grading_options(
             workers=parallel,
             benchmark=benchmark,
             settings=settings,
-            extract=o.Extract.never,
-            preamble=o.Preamble.none,
-            no_reuse=False,
-            early_stop=False,
-            compare=None,
-            max_tests=None,
+            extract=options.Extract.never,
         ),
     )
-    walls = o.sandbox_for(sandbox, require, python, None, settings, benchmark=benchmark)
-    summary = carry_out(plan, walls, out)
+    box = setup.sandbox_for(
+        settings, name=sandbox, require=require, python=python, benchmark=benchmark
+    )
+    summary = carry_out(plan, box, out)
     _write(Path(summary.run_dir), results, details=test_details)
     _print(dataset, results, base_only=base_only)
     if summary.degraded:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.errors import InputError, boundary
 from proctor.extraction.assemble import BASE_IMPORTS, prepend
 from proctor.languages import all_languages, unknown_language
@@ -23,28 +23,30 @@ def exec(  # noqa: A001  the name of the command
     *,
     language: Annotated[str, typer.Option(help="Language of the program.")] = "python",
     stdin: Annotated[Path | None, typer.Option(help="File to feed it.")] = None,
-    sandbox: o.SandboxName = None,
-    require: o.Require = None,
-    timeout: o.Timeout = None,
-    memory: o.Memory = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    candidate_packages: o.Packages = None,
-    preamble: o.PreambleMode = o.Preamble.none,
+    sandbox: options.SandboxName = None,
+    require: options.Require = None,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    candidate_packages: options.Packages = None,
+    preamble: options.PreambleMode = options.Preamble.none,
 ) -> None:
     """Run one program in the sandbox, print what happened as JSON."""
     settings = load_settings()
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     check_language(language)
     try:
         source = _read(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read {file}: {explain_error(error)}") from None
     given = b"" if stdin is None else _read(str(stdin))
-    if preamble is o.Preamble.base and language == "python":
+    if preamble is options.Preamble.base and language == "python":
         source = prepend(BASE_IMPORTS, source)
-    limits = o.limits_for(timeout, memory, settings)(Limits())
-    box = o.sandbox_for(sandbox, require, python, candidate_packages, settings)
+    limits = setup.limits_for(timeout, memory, settings)(Limits())
+    box = setup.sandbox_for(
+        settings, name=sandbox, require=require, python=python, packages=candidate_packages
+    )
     program = Program(source=source, language=language, args=tuple(args or ()))
     try:
         execution = box.run(program, limits, given)

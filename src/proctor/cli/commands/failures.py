@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options
 from proctor.report import failures as text
 from proctor.report import json as as_json
 from proctor.results.failures import find_failures
@@ -15,7 +15,7 @@ def failures(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     *,
     top: Annotated[int, typer.Option(min=1, help="Show so many kinds of failures.")] = 15,
-    json: o.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Gather what did not pass by bucket, exception and message."""
     found = find_failures(run)

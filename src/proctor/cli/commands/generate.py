@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import INTERRUPTED, complain
-from proctor.cli import model_options as a
-from proctor.cli import options as o
+from proctor.cli import INTERRUPTED, complain, model_options, options, setup
 from proctor.cli.interrupt import Interrupt
-from proctor.cli.progress import Answers
+from proctor.cli.model_options import ModelOptions, open_model
+from proctor.cli.progress import AnswerBar
 from proctor.grading.generate import Generation
 from proctor.grading.generate import generate as generate_answers
 from proctor.report import json as as_json
@@ -23,34 +22,34 @@ DEGRADED = 1
 
 def generate(
     benchmark: Annotated[str, typer.Argument(help="Benchmark by name, or path of a tasks file.")],
-    model: a.Model,
+    model: model_options.Model,
     out: Annotated[Path, typer.Option(help="File for the completions; an existing one goes on.")],
     *,
-    data: o.Data = None,
-    release: o.Release = None,
-    start_date: o.StartDate = None,
-    end_date: o.EndDate = None,
-    samples: o.FirstTasks = 0,
-    n_samples: a.NSamples = None,
-    temperature: a.Temperature = None,
-    top_p: a.TopP = None,
-    top_k: a.TopK = None,
-    max_tokens: a.MaxTokens = None,
-    preset: a.Preset = None,
-    prompt_strategy: a.PromptStrategy = None,
-    mbpp_prompt: a.MbppPrompt = None,
-    base_url: a.BaseUrl = None,
-    chat: a.Chat = None,
-    concurrency: a.Concurrency = None,
-    request_timeout: a.RequestTimeout = None,
-    batch: a.Batch = None,
-    device: a.Device = None,
+    data: options.Data = None,
+    release: options.Release = None,
+    start_date: options.StartDate = None,
+    end_date: options.EndDate = None,
+    samples: options.FirstTasks = 0,
+    n_samples: model_options.NSamples = None,
+    temperature: model_options.Temperature = None,
+    top_p: model_options.TopP = None,
+    top_k: model_options.TopK = None,
+    max_tokens: model_options.MaxTokens = None,
+    preset: model_options.Preset = None,
+    prompt_strategy: model_options.PromptStrategy = None,
+    mbpp_prompt: model_options.MbppPrompt = None,
+    base_url: model_options.BaseUrl = None,
+    chat: model_options.Chat = None,
+    concurrency: model_options.Concurrency = None,
+    request_timeout: model_options.RequestTimeout = None,
+    batch: model_options.Batch = None,
+    device: model_options.Device = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over in an existing file.")] = False,
-    json: o.Json = False,
-    seed: a.Seed = 0,
+    json: options.Json = False,
+    seed: model_options.Seed = 0,
 ) -> None:
     """Ask a model and write down its answers; `proctor score` judges them, here or elsewhere."""
-    asking = a.ModelOptions(
+    asking = ModelOptions(
         model=model,
         seed=seed,
         n_samples=n_samples,
@@ -70,12 +69,12 @@ def generate(
     )
     asking.check()
     settings = load_settings()
-    choice = o.choose(release, start_date, end_date)
-    loaded, _ = o.open_benchmark(benchmark, data, None, None, settings, choice=choice)
+    choice = setup.parse_selection(release, start_date, end_date)
+    loaded, _ = setup.open_benchmark(benchmark, data, settings, choice=choice)
     chosen = loaded.first(samples) if samples else loaded
     interrupt = Interrupt()
     try:
-        with a.opened(asking, settings) as opened, Answers() as bar:
+        with open_model(asking, settings) as opened, AnswerBar() as bar:
             interrupt.listen()
             found = generate_answers(
                 chosen,

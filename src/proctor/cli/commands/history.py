@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options
 from proctor.report import chart as draw
 from proctor.report import history as text
 from proctor.report import json as as_json
@@ -24,7 +24,7 @@ def history(
     svg: Annotated[
         Path | None, typer.Option(help="Write a line chart over runs to this file.")
     ] = None,
-    json: o.Json = False,
+    json: options.Json = False,
 ) -> None:
     """List all runs below a folder, the oldest first, unfinished and damaged ones included."""
     found = read_history(folder, benchmark=benchmark, model=model, since=since)

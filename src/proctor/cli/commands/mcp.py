@@ -2,33 +2,32 @@
 
 import msgspec
 
-from proctor.cli import options as o
-from proctor.records.execution import Limits
-from proctor.sandbox.limits.memory_budget import admit_workers
-from proctor.server.mcp.stdio import serve
-from proctor.server.service import Service
-from proctor.settings import default_workers, load_settings
+from proctor.cli import options, setup
+from proctor.settings import load_settings
 
 
 def mcp(
     *,
-    workers: o.Workers = 0,
-    sandbox: o.SandboxName = None,
-    require: o.Require = None,
-    data: o.Data = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    candidate_packages: o.Packages = None,
+    workers: options.Workers = 0,
+    sandbox: options.SandboxName = None,
+    require: options.Require = None,
+    data: options.Data = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    candidate_packages: options.Packages = None,
 ) -> None:
     """Offer execute and grade to a coding agent, by the Model Context Protocol on stdio."""
+    from proctor.server.mcp.stdio import serve  # noqa: PLC0415  needs litestar, which is an extra
+    from proctor.server.service import Service  # noqa: PLC0415  likewise
+
     settings = load_settings()
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     if data is not None:
         settings = msgspec.structs.replace(settings, data=str(data))
-    fitting = max(1, admit_workers(Limits().memory_bytes))
-    count = workers or settings.workers or min(default_workers(), fitting)
-    box = o.sandbox_for(sandbox, require, python, candidate_packages, settings)
-    service = Service(box, workers=count, settings=settings)
+    box = setup.sandbox_for(
+        settings, name=sandbox, require=require, python=python, packages=candidate_packages
+    )
+    service = Service(box, workers=setup.service_workers(workers, settings), settings=settings)
     try:
         serve(service)
     finally:

@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import measure_options as m
-from proctor.cli import model_options as k
-from proctor.cli import options as o
-from proctor.cli.progress import Steps
+from proctor.cli import model_options, options, setup
+from proctor.cli.model_options import (
+    ModelOptions,
+    live_provider,
+    provider_kind,
+    sequential_concurrency,
+)
+from proctor.cli.progress import StepBar
 from proctor.errors import InputError
 from proctor.measure.parity import (
     Parity,
@@ -33,21 +37,21 @@ def parity(
     b: Annotated[str, typer.Argument(help="The model that should say the same.")],
     *,
     benchmark: Annotated[str, typer.Option(help="Whose prompts both are asked.")] = "basics",
-    data: o.Data = None,
+    data: options.Data = None,
     prompts: Annotated[
         Path | None, typer.Option(help="JSONL whose rows have a field prompt, in its place.")
     ] = None,
     samples: Annotated[
         int, typer.Option(min=0, help="Take the first so many prompts; 0: all.")
     ] = 0,
-    max_tokens: m.MaxTokens = 64,
-    chat: k.Chat = None,
-    base_url: k.BaseUrl = None,
+    max_tokens: model_options.TokenLimit = 64,
+    chat: model_options.Chat = None,
+    base_url: model_options.BaseUrl = None,
     base_url_b: Annotated[
         str | None,
         typer.Option("--base-url-b", help="Address of the server of B, if it has its own."),
     ] = None,
-    device: k.Device = None,
+    device: model_options.Device = None,
     gate: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Exit with 1 if a larger share of the texts differs."),
@@ -58,22 +62,22 @@ def parity(
             min=0, help="Exit with 1 if log-probabilities differ by more, in nats on the average."
         ),
     ] = None,
-    json: o.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Ask two backends the same, greedily: where do they part, how far are they from each other."""
     if prompts is not None:
         own = read_prompts(prompts)
     else:
-        loaded, _ = o.open_benchmark(benchmark, data, None, None, load_settings())
+        loaded, _ = setup.open_benchmark(benchmark, data, load_settings())
     sampling = Sampling(max_tokens=max_tokens)
-    first = _asking(a, base_url, chat, device)
-    second = _asking(b, base_url_b or base_url, chat, device)
-    with m.measured(first) as one, m.measured(second) as other:
+    first = _asking(a, url=base_url, chat=chat, device=device)
+    second = _asking(b, url=base_url_b or base_url, chat=chat, device=device)
+    with live_provider(first) as one, live_provider(second) as other:
         if one.chat is not other.chat:
             raise InputError(f"{a}, {b}: only one of them chats; say --chat or --base")
         asked = own if prompts else prompts_of(loaded, chat=one.chat)
         asked = asked[:samples] if samples else asked
-        with Steps("asking both", 2 * len(asked)) as bar:
+        with StepBar("asking both", 2 * len(asked)) as bar:
             sides = [ask_model(provider, asked, sampling, bar.step) for provider in (one, other)]
     found = compare_models(sides[0], sides[1], sampling)
     if gate is not None or gate_logprob is not None:
@@ -83,15 +87,15 @@ def parity(
         raise typer.Exit(1)
 
 
-def _asking(name: str, url: str | None, chat: bool | None, device: str | None) -> k.ModelOptions:  # noqa: FBT001
+def _asking(name: str, *, url: str | None, chat: bool | None, device: str | None) -> ModelOptions:
     """Gather how one of the two is asked; the flags are for whichever of them can heed them."""
-    kind = m.kind_of(name)
-    return k.ModelOptions(
+    kind = provider_kind(name)
+    return ModelOptions(
         model=name,
-        base_url=url if kind in k.SERVERS else None,
+        base_url=url if kind in model_options.SERVERS else None,
         chat=chat,
-        device=device if kind in k.ONLY["device"] else None,
-        concurrency=m.one_at_a_time(name),
+        device=device if kind in model_options.ONLY["device"] else None,
+        concurrency=sequential_concurrency(name),
     )
 
 

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import measure_options as m
-from proctor.cli import model_options as k
-from proctor.cli import options as o
-from proctor.cli.progress import Steps
+from proctor.cli import model_options, options
+from proctor.cli.model_options import ModelOptions, live_provider, sequential_concurrency
+from proctor.cli.progress import StepBar
 from proctor.measure.perplexity import Perplexity, TextPerplexity, documents, measure_perplexity
 from proctor.report import json as as_json
 from proctor.report.text import printable
@@ -17,7 +16,7 @@ MOST_CONTEXT = 1 << 20
 
 
 def perplexity(
-    model: m.Model,
+    model: model_options.LiveModel,
     data: Annotated[
         Path, typer.Option(help="Text, or JSONL whose rows have a field text; also .gz and .zst.")
     ],
@@ -30,16 +29,19 @@ def perplexity(
             help="Tokens of one window, if the model takes as many; windows overlap by half.",
         ),
     ] = 2048,
-    base_url: k.BaseUrl = None,
-    device: k.Device = None,
-    json: o.Json = False,
+    base_url: model_options.BaseUrl = None,
+    device: model_options.Device = None,
+    json: options.Json = False,
 ) -> None:
     """Measure how well a model predicts a text, per token and per byte, with an interval."""
     count = sum(1 for _ in documents(data))  # whatever is wrong with it is said before the work
-    asking = k.ModelOptions(
-        model=model, base_url=base_url, device=device, concurrency=m.one_at_a_time(model)
+    asking = ModelOptions(
+        model=model,
+        base_url=base_url,
+        device=device,
+        concurrency=sequential_concurrency(model),
     )
-    with m.measured(asking) as provider, Steps("scoring", count) as bar:
+    with live_provider(asking) as provider, StepBar("scoring", count) as bar:
         found = measure_perplexity(provider, data, context, bar.step)
     typer.echo(as_json.render(found) if json else _text(found))
 

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import model_options as a
-from proctor.cli import options as o
+from proctor.cli import model_options, options, setup
 from proctor.errors import InputError
 from proctor.models.prompting import VERSION, render_prompt
 from proctor.records.prompt import Prompt
@@ -25,13 +24,13 @@ def prompts(
     benchmark: Annotated[
         str | None, typer.Option(help="Benchmark or tasks file that the task is of.")
     ] = None,
-    data: o.Data = None,
-    prompt_strategy: a.PromptStrategy = "standard",
-    mbpp_prompt: a.MbppPrompt = "name+tests",
+    data: options.Data = None,
+    prompt_strategy: model_options.PromptStrategy = "standard",
+    mbpp_prompt: model_options.MbppPrompt = "name+tests",
     chat: Annotated[
         bool, typer.Option("--chat/--base", help="For models that chat, or that go on with a text.")
     ] = True,
-    json: o.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Show a prompt as a model gets it, with what ends the answer."""
     found = _find(task, benchmark, data, load_settings())
@@ -49,7 +48,7 @@ def _find(task_id: str, name: str | None, data: Path | None, settings: Settings)
     """Return the task of an id, in the benchmark that is named or in those that are at hand."""
     for one in SEARCHED if name is None else (name,):
         try:
-            loaded, _ = o.open_benchmark(one, data, None, None, settings)
+            loaded, _ = setup.open_benchmark(one, data, settings)
         except InputError:
             if name is not None:
                 raise

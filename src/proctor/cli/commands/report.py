@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.errors import InputError
 from proctor.report import full, tables
 from proctor.report import html as page
@@ -19,8 +19,8 @@ from proctor.storage.run_directory import write_out
 def report(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     *,
-    k: o.Ks = "",
-    json: o.Json = False,
+    k: options.Ks = "",
+    json: options.Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     tsv: Annotated[
         bool, typer.Option("--tsv", help="Print task_id, N and num_passed of every task.")
@@ -32,7 +32,7 @@ def report(
     parquet: Annotated[
         Path | None, typer.Option(help="Write one row a sample to this file.")
     ] = None,
-    seed: o.Seed = 0,
+    seed: options.Seed = 0,
 ) -> None:
     """Sum up a run from its receipts, whether it is finished or not."""
     if json + markdown + tsv > 1:
@@ -40,7 +40,7 @@ def report(
     if tsv:
         typer.echo("\n".join(tables.by_task(run)))
         return
-    summary = summarize(run, ks=o.parse_counts("--k", k), seed=seed)
+    summary = summarize(run, ks=setup.parse_counts("--k", k), seed=seed)
     details = compute_details(run, seed=seed)
     if html is not None:
         write_out(html, page.render(summary, details))

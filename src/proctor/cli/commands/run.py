@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import model_options as a
-from proctor.cli import options as o
+from proctor.cli import model_options, options, setup
 from proctor.cli.engine_options import EngineOptions, backend_factory
-from proctor.cli.run_plan import finish, finish_suite
+from proctor.cli.model_options import ModelOptions, open_model
+from proctor.cli.run_plan import run_and_exit, run_suite_and_exit
 from proctor.grading.evaluate import Plan
 from proctor.models import RecordedModel
 from proctor.models.generated import GenerativeModel
@@ -21,55 +21,55 @@ def run(
     benchmark: Annotated[
         str, typer.Argument(help="Benchmark by name, path of a tasks file, or several, as in a,b.")
     ],
-    model: a.Model,
+    model: model_options.Model,
     *,
-    data: o.Data = None,
-    release: o.Release = None,
-    start_date: o.StartDate = None,
-    end_date: o.EndDate = None,
-    samples: o.FirstTasks = 0,
-    n_samples: a.NSamples = None,
-    temperature: a.Temperature = None,
-    top_p: a.TopP = None,
-    top_k: a.TopK = None,
-    max_tokens: a.MaxTokens = None,
-    preset: a.Preset = None,
-    prompt_strategy: a.PromptStrategy = None,
-    mbpp_prompt: a.MbppPrompt = None,
-    base_url: a.BaseUrl = None,
-    chat: a.Chat = None,
-    concurrency: a.Concurrency = None,
-    request_timeout: a.RequestTimeout = None,
-    batch: a.Batch = None,
-    device: a.Device = None,
-    k: o.Ks = "",
-    workers: o.Workers = 0,
-    engine: o.EngineName = o.Engine.local,
-    address: o.Address = None,
-    batch_size: o.BatchSize = None,
-    out: o.Out = None,
-    fresh: o.Fresh = False,
-    json: o.Json = False,
+    data: options.Data = None,
+    release: options.Release = None,
+    start_date: options.StartDate = None,
+    end_date: options.EndDate = None,
+    samples: options.FirstTasks = 0,
+    n_samples: model_options.NSamples = None,
+    temperature: model_options.Temperature = None,
+    top_p: model_options.TopP = None,
+    top_k: model_options.TopK = None,
+    max_tokens: model_options.MaxTokens = None,
+    preset: model_options.Preset = None,
+    prompt_strategy: model_options.PromptStrategy = None,
+    mbpp_prompt: model_options.MbppPrompt = None,
+    base_url: model_options.BaseUrl = None,
+    chat: model_options.Chat = None,
+    concurrency: model_options.Concurrency = None,
+    request_timeout: model_options.RequestTimeout = None,
+    batch: model_options.Batch = None,
+    device: model_options.Device = None,
+    k: options.Ks = "",
+    workers: options.Workers = 0,
+    engine: options.EngineName = options.Engine.local,
+    address: options.Address = None,
+    batch_size: options.BatchSize = None,
+    out: options.Out = None,
+    fresh: options.Fresh = False,
+    json: options.Json = False,
     show: Annotated[int, typer.Option(min=0, help="Show so many receipts below.")] = 0,
-    sandbox: o.SandboxName = None,
-    require: o.Require = None,
-    timeout: o.Timeout = None,
-    benchmark_timeout: o.BenchmarkTimeout = math.inf,
-    memory: o.Memory = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    candidate_packages: o.Packages = None,
-    compare: o.CompareName = None,
-    max_tests: o.MaxTests = None,
-    early_stop: o.EarlyStop = False,
-    extract: o.ExtractMode = o.Extract.auto,
-    preamble: o.PreambleMode = o.Preamble.none,
-    no_reuse: o.NoReuse = False,
-    partial: o.Partial = False,
-    seed: a.Seed = 0,
+    sandbox: options.SandboxName = None,
+    require: options.Require = None,
+    timeout: options.Timeout = None,
+    benchmark_timeout: options.BenchmarkTimeout = math.inf,
+    memory: options.Memory = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    candidate_packages: options.Packages = None,
+    compare: options.CompareName = None,
+    max_tests: options.MaxTests = None,
+    early_stop: options.EarlyStop = False,
+    extract: options.ExtractMode = options.Extract.auto,
+    preamble: options.PreambleMode = options.Preamble.none,
+    no_reuse: options.NoReuse = False,
+    partial: options.Partial = False,
+    seed: model_options.Seed = 0,
 ) -> None:
     """Ask a model, judge its answers, print pass@k and its interval."""
-    asking = a.ModelOptions(
+    asking = ModelOptions(
         model=model,
         seed=seed,
         n_samples=n_samples,
@@ -88,22 +88,22 @@ def run(
         device=device,
     )
     asking.check()
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
-    ways = EngineOptions(
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
+    engine_options = EngineOptions(
         engine, address, batch_size, workers, sandbox, require, python, candidate_packages
     )
     settings = load_settings()
-    open_walls = backend_factory(ways, settings)
-    choice = o.choose(release, start_date, end_date)
-    loaded = o.open_benchmarks(
-        benchmark, data, timeout, memory, settings, choice=choice, first=samples
+    open_backend = backend_factory(engine_options, settings)
+    choice = setup.parse_selection(release, start_date, end_date)
+    loaded = setup.open_benchmarks(
+        benchmark, data, settings, timeout=timeout, memory=memory, choice=choice, first=samples
     )
 
     def plan_for(
         one: Benchmark, limits: Limits | None, chosen: RecordedModel | GenerativeModel
     ) -> Plan:
-        grading = o.grading(
-            workers=ways.local_workers,
+        grading = setup.grading_options(
+            workers=engine_options.local_workers,
             benchmark=one,
             settings=settings,
             extract=extract,
@@ -120,13 +120,17 @@ def run(
             options=grading,
             limits=limits,
             partial=partial,
-            ks=o.parse_counts("--k", k),
+            ks=setup.parse_counts("--k", k),
             seconds=benchmark_timeout,
         )
 
-    with a.opened(asking, settings) as chosen:
+    with open_model(asking, settings) as chosen:
         plans = [plan_for(one, limits, chosen) for one, limits in loaded]
         if len(plans) == 1:
-            finish(plans[0], open_walls(plans[0]), out, fresh=fresh, json=json, receipts=show)
+            run_and_exit(
+                plans[0], open_backend(plans[0]), out, fresh=fresh, json=json, receipts=show
+            )
         else:
-            finish_suite(benchmark, plans, open_walls, out, fresh=fresh, json=json, receipts=show)
+            run_suite_and_exit(
+                benchmark, plans, open_backend, out, fresh=fresh, json=json, receipts=show
+            )

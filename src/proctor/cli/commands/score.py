@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.cli.engine_options import EngineOptions, backend_factory
-from proctor.cli.run_plan import finish
+from proctor.cli.run_plan import run_and_exit
 from proctor.grading.evaluate import Plan
 from proctor.models.recorded import RecordedSamples
 from proctor.records.completion import Sampling
@@ -20,10 +20,10 @@ def score(
     benchmark: Annotated[str, typer.Argument(help="Benchmark by name, or path of a tasks file.")],
     completions: Annotated[Path, typer.Option(help="Samples file, or EvalPlus's folder.")],
     *,
-    data: o.Data = None,
-    release: o.Release = None,
-    start_date: o.StartDate = None,
-    end_date: o.EndDate = None,
+    data: options.Data = None,
+    release: options.Release = None,
+    start_date: options.StartDate = None,
+    end_date: options.EndDate = None,
     against: Annotated[
         str | None, typer.Option(help="Field of the samples, or file, with recorded verdicts.")
     ] = None,
@@ -34,49 +34,51 @@ def score(
     solution_field: Annotated[
         str | None, typer.Option(help="Field with a program to be run exactly as written.")
     ] = None,
-    k: o.Ks = "",
-    workers: o.Workers = 0,
-    engine: o.EngineName = o.Engine.local,
-    address: o.Address = None,
-    batch_size: o.BatchSize = None,
-    out: o.Out = None,
-    fresh: o.Fresh = False,
-    json: o.Json = False,
-    sandbox: o.SandboxName = None,
-    require: o.Require = None,
-    timeout: o.Timeout = None,
-    benchmark_timeout: o.BenchmarkTimeout = math.inf,
-    memory: o.Memory = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    candidate_packages: o.Packages = None,
-    compare: o.CompareName = None,
-    max_tests: o.MaxTests = None,
-    early_stop: o.EarlyStop = False,
-    extract: o.ExtractMode = o.Extract.auto,
-    preamble: o.PreambleMode = o.Preamble.none,
-    no_reuse: o.NoReuse = False,
-    partial: o.Partial = False,
-    seed: o.Seed = 0,
+    k: options.Ks = "",
+    workers: options.Workers = 0,
+    engine: options.EngineName = options.Engine.local,
+    address: options.Address = None,
+    batch_size: options.BatchSize = None,
+    out: options.Out = None,
+    fresh: options.Fresh = False,
+    json: options.Json = False,
+    sandbox: options.SandboxName = None,
+    require: options.Require = None,
+    timeout: options.Timeout = None,
+    benchmark_timeout: options.BenchmarkTimeout = math.inf,
+    memory: options.Memory = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    candidate_packages: options.Packages = None,
+    compare: options.CompareName = None,
+    max_tests: options.MaxTests = None,
+    early_stop: options.EarlyStop = False,
+    extract: options.ExtractMode = options.Extract.auto,
+    preamble: options.PreambleMode = options.Preamble.none,
+    no_reuse: options.NoReuse = False,
+    partial: options.Partial = False,
+    seed: options.Seed = 0,
 ) -> None:
     """Judge recorded completions, print pass@k with its interval."""
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
-    ways = EngineOptions(
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
+    engine_options = EngineOptions(
         engine, address, batch_size, workers, sandbox, require, python, candidate_packages
     )
     settings = load_settings()
-    open_walls = backend_factory(ways, settings)
-    ks = o.parse_counts("--k", k)
-    choice = o.choose(release, start_date, end_date)
-    loaded, limits = o.open_benchmark(benchmark, data, timeout, memory, settings, choice=choice)
+    open_backend = backend_factory(engine_options, settings)
+    ks = setup.parse_counts("--k", k)
+    choice = setup.parse_selection(release, start_date, end_date)
+    loaded, limits = setup.open_benchmark(
+        benchmark, data, settings, timeout=timeout, memory=memory, choice=choice
+    )
     samples = RecordedSamples(completions, solution_field)
     recorded = None if against is None else read_recordings(against, samples, loaded)
     plan = Plan(
         benchmark=loaded,
         model=samples,
         sampling=Sampling(seed=seed),
-        options=o.grading(
-            workers=ways.local_workers,
+        options=setup.grading_options(
+            workers=engine_options.local_workers,
             benchmark=loaded,
             settings=settings,
             extract=extract,
@@ -91,9 +93,9 @@ def score(
         ks=ks,
         seconds=benchmark_timeout,
     )
-    finish(
+    run_and_exit(
         plan,
-        open_walls(plan),
+        open_backend(plan),
         out,
         fresh=fresh,
         json=json,

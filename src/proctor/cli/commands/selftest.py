@@ -6,8 +6,8 @@ import typer
 
 from proctor.checks.hostile_corpus import select_programs
 from proctor.checks.selftest import run_all
-from proctor.cli import options as o
-from proctor.cli.progress import Steps
+from proctor.cli import options, setup
+from proctor.cli.progress import StepBar
 from proctor.report import json as as_json
 from proctor.report import selftest as report
 from proctor.sandbox.tiers.select import open_sandbox
@@ -18,9 +18,9 @@ FAILED = 1
 
 def selftest(
     *,
-    sandbox: o.SandboxName = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
+    sandbox: options.SandboxName = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
     topics: Annotated[
         str, typer.Option("--class", help="Only programs of these classes, as in reading,network.")
     ] = "",
@@ -30,16 +30,16 @@ def selftest(
     quick: Annotated[
         bool, typer.Option("--quick", help="Run every program under one kind of tests only.")
     ] = False,
-    workers: o.Workers = 1,
-    json: o.Json = False,
+    workers: options.Workers = 1,
+    json: options.Json = False,
 ) -> None:
     """Run hostile and honest programs, say whether each is judged as it should be."""
     settings = load_settings()
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     trials = select_programs(topics, languages, quick=quick)
     # warns, or refuses before the others do
-    o.sandbox_for(sandbox, None, python, None, settings).close()
-    with Steps("selftest", len(trials)) as steps:
+    setup.sandbox_for(settings, name=sandbox, python=python).close()
+    with StepBar("selftest", len(trials)) as steps:
         findings = run_all(
             lambda: open_sandbox(sandbox or settings.sandbox, python),
             trials,

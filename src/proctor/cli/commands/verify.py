@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import options as o
+from proctor.cli import options, setup
 from proctor.cli.rejudge import judge_again
 from proctor.records.task import Benchmark
 from proctor.report import json as as_json
@@ -21,32 +21,37 @@ def verify(
     share: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="How much of it to run again; 1: all.")
     ] = 0.1,
-    data: o.Data = None,
-    workers: o.Workers = 0,
-    json: o.Json = False,
-    sandbox: o.SandboxName = None,
-    require: o.Require = None,
-    python: o.Python = o.DEFAULT_PYTHON,
-    wasm: o.Wasm = None,
-    candidate_packages: o.Packages = None,
-    compare: o.CompareName = None,
-    seed: o.Seed = 0,
+    data: options.Data = None,
+    workers: options.Workers = 0,
+    json: options.Json = False,
+    sandbox: options.SandboxName = None,
+    require: options.Require = None,
+    python: options.Python = options.DEFAULT_PYTHON,
+    wasm: options.Wasm = None,
+    candidate_packages: options.Packages = None,
+    compare: options.CompareName = None,
+    seed: options.Seed = 0,
 ) -> None:
     """Judge a part of a run's samples again and list every verdict that differs."""
     settings = load_settings()
-    sandbox, python = o.in_wasm(wasm, sandbox, python)
+    sandbox, python = setup.resolve_wasm(wasm, sandbox, python)
     manifest = read_manifest(run)
 
-    def open_walls(benchmark: Benchmark) -> Sandbox:
+    def open_sandbox(benchmark: Benchmark) -> Sandbox:
         tier = sandbox or manifest.enforcement.tier
-        return o.sandbox_for(
-            tier, require, python, candidate_packages, settings, benchmark=benchmark
+        return setup.sandbox_for(
+            settings,
+            name=tier,
+            require=require,
+            python=python,
+            packages=candidate_packages,
+            benchmark=benchmark,
         )
 
     found = judge_again(
         run,
         manifest,
-        open_walls,
+        open_sandbox,
         settings,
         data=data,
         workers=workers,

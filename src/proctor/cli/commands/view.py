@@ -5,10 +5,13 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import complain
-from proctor.errors import InputError
+from proctor.cli import complain, setup
+from proctor.settings import has_display
+from proctor.storage.home import home
+from proctor.viewer.runs import RunCatalog
+from proctor.viewer.urls import Served
 
-SERVE = ("litestar", "uvicorn", "jinja2", "pygments")
+NEEDED = ("litestar", "uvicorn", "jinja2", "pygments")
 
 
 def view(
@@ -24,14 +27,10 @@ def view(
     ] = None,
 ) -> None:
     """Look at runs in a browser, on this machine alone, while they run or afterwards."""
-    _check_installed()
-    from proctor.settings import has_display  # noqa: PLC0415
-    from proctor.storage.home import home  # noqa: PLC0415
-    from proctor.viewer.export import export_site  # noqa: PLC0415
-    from proctor.viewer.runs import RunCatalog  # noqa: PLC0415
+    setup.require_installed("the viewer", NEEDED)
+    from proctor.viewer.export import export_site  # noqa: PLC0415  they need what was looked for
     from proctor.viewer.server import listen, serve  # noqa: PLC0415
     from proctor.viewer.site import Site  # noqa: PLC0415
-    from proctor.viewer.urls import Served  # noqa: PLC0415
 
     catalogue = RunCatalog(folder, home(".cache", "proctor", "view"))
     if export is not None:
@@ -44,13 +43,3 @@ def view(
             serve(site, server, open_browser=has_display() and not no_open, say=complain)
         except KeyboardInterrupt:
             return  # how one ends it
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec  # noqa: PLC0415
-
-    missing = [name for name in SERVE if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"the viewer needs {', '.join(missing)}; install it with pip install 'proctor[serve]'"
-        )

@@ -1,12 +1,12 @@
-"""Flags that several commands share."""
+"""What flags that several commands share come to."""
 
 from pathlib import Path
 
 import pytest
 
 from proctor.benchmarks import load
-from proctor.cli import options
-from proctor.cli.options import (
+from proctor.cli import setup
+from proctor.cli.setup import (
     limits_for,
     open_benchmark,
     parse_bytes,
@@ -87,11 +87,11 @@ def test_limits_replace_only_what_was_given() -> None:
 
 
 def test_limits_reach_every_task_and_the_manifest(data: Path) -> None:
-    benchmark, limits = open_benchmark("mbpp", data, None, "2G", Settings())
+    benchmark, limits = open_benchmark("mbpp", data, Settings(), memory="2G")
     assert {task.limits.memory_bytes for task in benchmark.tasks} == {2 * GIB}
     assert {task.limits.wall_seconds for task in benchmark.tasks} == {10.0}
     assert limits == Limits(memory_bytes=2 * GIB)
-    assert open_benchmark("mbpp", data, None, None, Settings())[1] is None
+    assert open_benchmark("mbpp", data, Settings())[1] is None
 
 
 def test_a_changed_file_is_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,7 @@ def test_a_changed_file_is_pointed_out(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text(
         '{"task_id": "HumanEval/0", "prompt": "", "entry_point": "f", "test": "def check(c): 0"}\n'
     )
-    open_benchmark("humaneval", path, None, None, Settings())
+    open_benchmark("humaneval", path, Settings())
     said = f"proctor: {path} is not the file that humaneval is published as\n"
     assert capsys.readouterr().err == said
 
@@ -124,12 +124,12 @@ def test_what_are_no_packages(text):
 
 def test_workers_fit_into_memory_unless_asked_for(monkeypatch, capsys):
     benchmark = load("humaneval")
-    monkeypatch.setattr(options, "admit_workers", lambda _: 3)
-    monkeypatch.setattr(options, "default_workers", lambda: 8)
-    assert options.workers_for(0, Settings(), benchmark) == 3
-    assert options.workers_for(2, Settings(), benchmark) == 2
+    monkeypatch.setattr(setup, "admit_workers", lambda _: 3)
+    monkeypatch.setattr(setup, "default_workers", lambda: 8)
+    assert setup.workers_for(0, Settings(), benchmark) == 3
+    assert setup.workers_for(2, Settings(), benchmark) == 2
     assert capsys.readouterr().err == ""
-    assert options.workers_for(0, Settings(workers=9), benchmark) == 9
+    assert setup.workers_for(0, Settings(workers=9), benchmark) == 9
     assert "9 workers may use more memory" in capsys.readouterr().err
-    monkeypatch.setattr(options, "admit_workers", lambda _: 0)
-    assert options.workers_for(0, Settings(), benchmark) == 1
+    monkeypatch.setattr(setup, "admit_workers", lambda _: 0)
+    assert setup.workers_for(0, Settings(), benchmark) == 1
