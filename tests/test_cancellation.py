@@ -56,13 +56,13 @@ def test_a_program_is_ended(sandbox: Sandbox) -> None:
 
 def test_a_program_among_files_is_ended_and_its_files_are_gone(sandbox: Sandbox) -> None:
     job = Job(program=ENDLESS, limits=MINUTE, files={"secret": b"x"})
-    assert isinstance(ended(lambda: sandbox.carry_out(job)), Cancelled)
+    assert isinstance(ended(lambda: sandbox.run_job(job)), Cancelled)
     look = Job(
         program=Program(source="import os; print(sorted(set(os.listdir()) - {'main.py'}))"),
         limits=Limits(),
         files={"a": b""},
     )
-    assert sandbox.carry_out(look).stdout == b"['a']\n"
+    assert sandbox.run_job(look).stdout == b"['a']\n"
 
 
 @pytest.mark.parametrize("task", [PLAIN, EXAMINED, WHOLE], ids=["plain", "examined", "stdin"])
@@ -105,14 +105,14 @@ def test_who_waits_for_the_same_compiler_is_not_dropped_with_who_started_it(
     results: list[Execution] = []
 
     def second() -> None:
-        results.append(kernel.carry_out(job))
+        results.append(kernel.run_job(job))
 
     other = threading.Thread(target=second)
 
     def work() -> None:
         timer = threading.Timer(0.1, other.start)
         timer.start()
-        kernel.carry_out(job)
+        kernel.run_job(job)
 
     ended(work, 0.3)
     other.join(60)

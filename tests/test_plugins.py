@@ -103,7 +103,7 @@ def test_the_doctor_names_a_broken_language(
     bring: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Walls:
-        def offer(self, language: str) -> str:
+        def require_language(self, language: str) -> str:
             return f"{language} 1"
 
     bring("bad_package", "1 / 0", "lolcode = bad_package:LANGUAGE", "proctor.languages")

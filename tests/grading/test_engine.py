@@ -69,7 +69,7 @@ def test_a_sandbox_stands_for_the_local_engine(kernel: Sandbox) -> None:
     assert isinstance(engine, LocalEngine)
     assert engine_for(engine, 5) is engine
     assert not isinstance(kernel, Engine)
-    assert engine.offer("python") == kernel.offer("python")
+    assert engine.require_language("python") == kernel.require_language("python")
     assert engine.enforcement() == kernel.enforcement()
 
 

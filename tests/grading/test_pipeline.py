@@ -43,7 +43,7 @@ class Paced:
     def enforcement(self) -> Enforcement:
         return Enforcement(tier="portable", isolated=False, walls={}, clock="wall", toolchains={})
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         return language
 
     def judge(self, question: JudgeRequest) -> Judgement:

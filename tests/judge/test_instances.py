@@ -56,9 +56,9 @@ def names(path, *which):
 
 
 def host_of(sandbox, folder):
-    toolchain = sandbox.native("cpp").offer("cpp")
+    toolchain = sandbox.native("cpp").require("cpp")
     recipe = BuildRecipe(files=codegen.HOST, steps=gcc.program(toolchain), products=("host",))
-    made = sandbox.native("cpp").make(toolchain, recipe, keep=True)
+    made = sandbox.native("cpp").build_recipe(toolchain, recipe, keep=True)
     path = folder / "host"
     path.write_bytes(unpack_files(made.files)["host"])
     return path
@@ -79,7 +79,7 @@ def test_all_that_is_declared_is_there(cpp, tmp_path, standard):
     (tmp_path / "part.cpp").write_text(text)
     for name, content in codegen.HOST.items():
         (tmp_path / name).write_bytes(content)
-    toolchain = cpp.native("cpp").offer("cpp")
+    toolchain = cpp.native("cpp").require("cpp")
     [(command, *words)] = gcc.program(toolchain)
     words = [f"-std={standard}" if word.startswith("-std=") else word for word in words]
     subprocess.run([command, *words], cwd=tmp_path, check=True)

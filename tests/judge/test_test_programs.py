@@ -108,7 +108,7 @@ def test_a_candidate_that_prints_much_or_takes_long(kernel):
 
 
 def test_what_the_reference_cannot_do_is_asked_of_nobody(kernel):
-    kernel.offer("cpp")
+    kernel.require_language("cpp")
     task = Task(
         task_id="t",
         language="cpp",
@@ -123,7 +123,7 @@ def test_what_the_reference_cannot_do_is_asked_of_nobody(kernel):
     )
     assert (receipt.outcome, receipt.bucket) == (None, Bucket.BENCHMARK)
     assert "canonical_solution fails" in receipt.detail
-    assert receipt.toolchain == kernel.offer("cpp")
+    assert receipt.toolchain == kernel.require_language("cpp")
     right = grader.grade(
         task, Completion(task_id="t", sample=1, id="0_s1", completion="    return a + b;\n}\n")
     )

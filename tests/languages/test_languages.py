@@ -72,7 +72,7 @@ def test_a_right_and_a_wrong_answer(kernel, language):
     wrong = judged(kernel, language, language.self_test.replace("2 * ", "3 * "))
     assert (wrong.bucket, wrong.score) == (Bucket.WRONG_ANSWER, 0)
     assert wrong.tests[0].got == "63\n"
-    assert kernel.enforcement().toolchains[language.name] == kernel.offer(language.name)
+    assert kernel.enforcement().toolchains[language.name] == kernel.require_language(language.name)
 
 
 @pytest.mark.parametrize("language", OTHERS, indirect=True)

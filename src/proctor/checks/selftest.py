@@ -101,7 +101,7 @@ def _missing(sandbox: Sandbox, chosen: Sequence[CorpusProgram]) -> dict[str, str
     missing = {}
     for language in dict.fromkeys(trial.language for trial in chosen):
         try:
-            sandbox.offer(language)
+            sandbox.require_language(language)
         except SandboxError as error:
             missing[language] = str(error)
     return missing

@@ -52,7 +52,7 @@ class Engine(Protocol):
         """Return what holds wherever it judges."""
         ...
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """Return the version of a language that works there; a SandboxError says why not."""
         ...
 
@@ -132,9 +132,9 @@ class LocalEngine:
         """See Engine."""
         return self._sandbox.enforcement()
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """See Engine."""
-        return self._sandbox.offer(language)
+        return self._sandbox.require_language(language)
 
     def judge(self, question: JudgeRequest) -> Judgement:
         """See Engine."""

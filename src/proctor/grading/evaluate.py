@@ -77,7 +77,7 @@ def evaluate(
     there = count_samples(plan)
     for language in sorted(plan.benchmark.languages - {"python"}):
         with contextlib.suppress(SandboxError):  # every sample will say that it is missing
-            walls.offer(language)
+            walls.require_language(language)
     manifest = _manifest(plan, walls, there)
     path = out or create_run_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:

@@ -83,7 +83,7 @@ class Judge:
     def _judge_or_try_again(self, task: Task, program: Program) -> Judgement:
         try:
             if program.language != "python":
-                self._sandbox.offer(program.language)
+                self._sandbox.require_language(program.language)
         except SandboxError as error:  # nothing that a candidate did
             return Judgement(verdict=Unscored(reason=str(error)))
         first = self._try(task, program)

@@ -50,14 +50,14 @@ def run(
     foreign, toolchain = sandbox.native(program.language), find_toolchain(program.language)
     files = {path: text.encode("utf-8", "surrogatepass") for path, text in context.files.items()}
     unit = {**files, context.unit: program.source.encode("utf-8", "surrogatepass")}
-    outcome = foreign.make(toolchain, _compiling(toolchain, context, context.unit, unit))
+    outcome = foreign.build_recipe(toolchain, _compiling(toolchain, context, context.unit, unit))
     if isinstance(outcome, CompileFailure):
         return refusal(outcome)
     objects = {"unit.o": unpack_files(outcome.files)["unit.o"]}
     objects |= _rest(foreign, toolchain, context, files)
     headers = {path: data for path, data in files.items() if not path.endswith(UNITS)}
     flags = context.flags_of(context.unit)
-    linked = foreign.make(
+    linked = foreign.build_recipe(
         toolchain,
         BuildRecipe(
             files={**headers, **objects, TESTS: tests.encode("utf-8", "surrogatepass")},
@@ -97,7 +97,7 @@ def _rest(
     objects = {}
     for number, file in enumerate(context.sources):
         recipe = _compiling(toolchain, context, file, {**shared, file: files[file]})
-        outcome = foreign.make(toolchain, recipe)
+        outcome = foreign.build_recipe(toolchain, recipe)
         if isinstance(outcome, CompileFailure):
             raise UnfitError(f"context_broken: {file} does not compile: {refusal(outcome).detail}")
         objects[f"rest{number}.o"] = unpack_files(outcome.files)["unit.o"]

@@ -68,7 +68,7 @@ class Sandbox(Protocol):
         """Return what holds here."""
         ...
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """Return the version of a language that works here; a SandboxError says why it does not."""
         ...
 
@@ -76,7 +76,7 @@ class Sandbox(Protocol):
         """Run one program once, in an empty scratch folder."""
         ...
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Run one program once, among files that it is given, and fetch what it leaves."""
         ...
 

@@ -250,7 +250,7 @@ def _try_languages(sandbox: Sandbox) -> Iterator[HostCheck]:
     """Have every language that there are rules for pass its self-test."""
     for name in all_languages():
         try:
-            yield HostCheck(name=name, held=True, detail=sandbox.offer(name))
+            yield HostCheck(name=name, held=True, detail=sandbox.require_language(name))
         except SandboxError as error:
             yield HostCheck(name=name, held=False, detail=str(error).removeprefix(f"{name}: "))
     for name, why in plugin_languages().broken.items():

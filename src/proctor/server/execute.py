@@ -50,12 +50,12 @@ async def execution_body(service: Service, caller: Caller, ask: Execute) -> Exec
 def run_job(sandbox: Sandbox, job: Job) -> Execution:
     """Run a program; once more if the sandbox failed, which is no fault of the program."""
     try:
-        sandbox.offer(job.program.language)
+        sandbox.require_language(job.program.language)
     except SandboxError as error:
         raise InputError(f"language: {error}") from None
-    execution = sandbox.carry_out(job)
+    execution = sandbox.run_job(job)
     failed = isinstance(execution.ending, SandboxFailed)
-    return sandbox.carry_out(job) if failed else execution
+    return sandbox.run_job(job) if failed else execution
 
 
 def identity(job: Job) -> bytes:

@@ -28,7 +28,7 @@ def test_files_go_in_and_come_out(sandbox, nothing_left):
         "import os\nos.makedirs('sub', exist_ok=True)\n"
         "open('sub/out', 'wb').write(open('a/b/in', 'rb').read()[::-1])\nprint(sorted(os.listdir('.')))\n"
     )
-    found = sandbox.carry_out(
+    found = sandbox.run_job(
         job(source, files={"a/b/in": b"\x00\xff1", "./c": b""}, fetch=["sub/out", "none", "c"])
     )
     assert found.ending == Exited(0), found.stderr
@@ -38,8 +38,8 @@ def test_files_go_in_and_come_out(sandbox, nothing_left):
 
 
 def test_the_next_job_finds_an_empty_folder(sandbox):
-    sandbox.carry_out(job("open('x', 'w').write('1')", files={"in": b"1"}, fetch=["x"]))
-    found = sandbox.carry_out(job("import os; print(os.listdir('.'))", fetch=["x", "in"]))
+    sandbox.run_job(job("open('x', 'w').write('1')", files={"in": b"1"}, fetch=["x"]))
+    found = sandbox.run_job(job("import os; print(os.listdir('.'))", fetch=["x", "in"]))
     assert found.stdout == b"['main.py']\n"
     assert found.files == {}
 
@@ -55,7 +55,7 @@ def test_the_next_job_finds_an_empty_folder(sandbox):
 def test_files_are_fetched_however_it_ended(sandbox, then, ending):
     source = f"open('p', 'w').write('partial')\nprint('so far', flush=True)\n{then}\n"
     limits = Limits(cpu_seconds=1.0, wall_seconds=5.0)
-    found = sandbox.carry_out(job(source, limits=limits, fetch=["p"]))
+    found = sandbox.run_job(job(source, limits=limits, fetch=["p"]))
     assert (found.ending, found.stdout) == (ending, b"so far\n")
     assert found.files == {"p": b"partial"}
 
@@ -67,7 +67,7 @@ def test_nothing_but_files_is_fetched(sandbox):
         "try:\n    os.mkfifo('pipe')\nexcept OSError:\n    pass\n"
     )
     wanted = ["folder", "link", "folder/etc/passwd", "pipe"]
-    found = sandbox.carry_out(job(source, fetch=wanted))
+    found = sandbox.run_job(job(source, fetch=wanted))
     assert found.ending == Exited(0), found.stderr
     assert found.files == {}
     assert sorted(found.left) == sorted(wanted)
@@ -75,7 +75,7 @@ def test_nothing_but_files_is_fetched(sandbox):
 
 def test_what_is_fetched_is_bounded(sandbox):
     source = "for name in 'abc': open(name, 'wb').write(bytes(600))\n"
-    found = sandbox.carry_out(job(source, fetch=["a", "b", "c"], fetch_bytes=1300))
+    found = sandbox.run_job(job(source, fetch=["a", "b", "c"], fetch_bytes=1300))
     assert sorted(found.files) == ["a", "b"]
     assert found.left == {"c": "more than 1300 bytes in all"}
 
@@ -85,14 +85,14 @@ def test_the_folder_holds_no_more_than_it_may(kernel):
     source = (
         "try:\n    open('x', 'wb').write(bytes(8 << 20))\nexcept OSError as e: print(e.errno)\n"
     )
-    assert kernel.carry_out(job(source, limits=limits, fetch=["y"])).stdout == b"28\n"
+    assert kernel.run_job(job(source, limits=limits, fetch=["y"])).stdout == b"28\n"
     with pytest.raises(InputError, match="bytes of files"):
         job("", limits=limits, files={"x": bytes(5 * MIB)})
 
 
 def test_output_beyond_the_limit_is_kept_up_to_it(sandbox):
     limits = Limits(output_bytes=100_000)
-    found = sandbox.carry_out(job("print('x' * 200_000)", limits=limits))
+    found = sandbox.run_job(job("print('x' * 200_000)", limits=limits))
     assert found.ending == OutputTooLong()
     assert found.stdout == b"x" * 100_000
 
@@ -119,7 +119,7 @@ def test_there_are_only_so_many_files():
 
 
 def test_a_file_cannot_take_the_program_s_place(sandbox):
-    found = sandbox.carry_out(job("print(1)", files={"./main.py": b"print(2)"}))
+    found = sandbox.run_job(job("print(1)", files={"./main.py": b"print(2)"}))
     assert isinstance(found.ending, SandboxFailed)
     assert "main.py" in found.ending.reason
 
@@ -136,12 +136,12 @@ def test_a_compiler_sees_the_files_too(kernel):
         "std::cout << n; }\n"
     )
     files = {"my/header.h": b"#define F 2\n", "data": b"21"}
-    found = kernel.carry_out(job(source, "cpp", files=files, fetch=["out"]))
+    found = kernel.run_job(job(source, "cpp", files=files, fetch=["out"]))
     assert found.ending == Exited(0), found.stderr
     assert (found.stdout, found.files) == (b"21", {"out": b"42"})
     assert found.build is not None
     assert found.build.ending == Exited(0)
-    missing = kernel.carry_out(job(source, "cpp", fetch=["out"]))
+    missing = kernel.run_job(job(source, "cpp", fetch=["out"]))
     assert (missing.compiled, missing.files) == (False, {})
     assert b"header.h" in missing.stderr
 
@@ -149,27 +149,27 @@ def test_a_compiler_sees_the_files_too(kernel):
 @pytest.mark.parametrize("files", [{}, {"x": b""}])
 def test_compiling_and_running_are_told_apart(kernel, files):
     offered(kernel, "cpp")
-    warned = kernel.carry_out(job("#warning hey\nint main() { return 7; }\n", "cpp", files=files))
+    warned = kernel.run_job(job("#warning hey\nint main() { return 7; }\n", "cpp", files=files))
     assert (warned.ending, warned.compiled) == (Exited(7), True)
     assert warned.build is not None
     assert b"hey" in warned.build.stderr
     assert warned.build.usage.wall_seconds > 0
     short = Limits(cpu_seconds=10.0, wall_seconds=0.02)
-    late = kernel.carry_out(
+    late = kernel.run_job(
         job("#include <regex>\nint main() {}\n", "cpp", files=files, building=short)
     )
     assert isinstance(late.ending, TimedOut)
     assert not late.compiled
-    assert kernel.carry_out(job("#include <regex>\nint main() {}\n", "cpp", files=files)).compiled
+    assert kernel.run_job(job("#include <regex>\nint main() {}\n", "cpp", files=files)).compiled
 
 
 def test_a_script_runs_until_its_mistake(kernel):
     offered(kernel, "bash")
-    found = kernel.carry_out(job("echo before\nif\n", "bash", files={"x": b""}))
+    found = kernel.run_job(job("echo before\nif\n", "bash", files={"x": b""}))
     assert (found.stdout, found.build, found.compiled) == (b"before\n", None, True)
     assert isinstance(found.ending, Exited)
     assert found.ending.code != 0
-    assert kernel.carry_out(job("echo before\nif\n", "bash")).stdout == b"before\n"
+    assert kernel.run_job(job("echo before\nif\n", "bash")).stdout == b"before\n"
 
 
 LOOK = """
@@ -193,7 +193,7 @@ def test_a_guest_finds_nothing_of_an_earlier_one_in_its_memory(kernel):
     secret = "of-an-earlier-guest"
     for args, files in (((secret,), {}), ((), {"x": secret.encode()}), ((secret,), {secret: b""})):
         program = Program(source=f"print({secret!r})", args=args)
-        kernel.carry_out(Job(program=program, limits=QUICK, files=files, stdin=secret.encode()))
+        kernel.run_job(Job(program=program, limits=QUICK, files=files, stdin=secret.encode()))
     for files in ({}, {"y": b""}):
-        looked = kernel.carry_out(job(LOOK, files=files))
+        looked = kernel.run_job(job(LOOK, files=files))
         assert looked.stdout == b"0\n", looked

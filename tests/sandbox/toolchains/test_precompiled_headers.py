@@ -55,16 +55,18 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
 
     monkeypatch.setattr(type(foreign), "_compile", watched)
     monkeypatch.setattr(foreign, "_headers", PrecompiledHeaders(foreign._compile))
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     both = "#include <vector>\n#include <map>\nstd::map<int, std::vector<int>> m; // {}\n"
     for n in range(WORTH_IT + 1):
-        made = foreign.make(toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map")))
+        made = foreign.build_recipe(
+            toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map"))
+        )
         assert isinstance(made, CompiledProgram)
     assert used == [False] * WORTH_IT + [True, True, True], (
         "a text, the headers, then a proof and texts with them"
     )
     lacking = "#include <vector>\nstd::map<int, int> m;\n"
-    refused = foreign.make(toolchain, recipe(toolchain, lacking, ("vector",)))
+    refused = foreign.build_recipe(toolchain, recipe(toolchain, lacking, ("vector",)))
     assert isinstance(refused, CompileFailure)
     assert b"map" in refused.execution.stderr
     foreign._headers.close()
@@ -72,7 +74,7 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
 
 def compiled(foreign, names, source):
     """Compile a text with headers, and return the assembler's."""
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     wanted = HeaderRequest(names, gcc.shared(toolchain))
     file = PrecompiledHeaders(foreign._compile)._make(toolchain, wanted, known=False)
     text = "".join(f"#include <{name}>\n" for name in names) + source
@@ -89,7 +91,7 @@ def compiled(foreign, names, source):
 @pytest.fixture
 def tries(foreign, monkeypatch):
     """Have headers compiled; return whether they were used, for each compilation after that."""
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(foreign._compile)
     for _ in range(WORTH_IT):
         file = kept.take(toolchain, HeaderRequest(("vector",), gcc.shared(toolchain)))
@@ -111,9 +113,9 @@ VECTOR = "#include <vector>\n"
 
 
 def test_the_assembler_does_not_find_compiled_headers(foreign, tries):
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     source = f'{VECTOR}asm(".section .data\\n.incbin \\"{gcc.HEADER}.gch\\"\\n.text");\n'
-    outcome = foreign.make(toolchain, recipe(toolchain, source, ("vector",)))
+    outcome = foreign.build_recipe(toolchain, recipe(toolchain, source, ("vector",)))
     assert isinstance(outcome, CompileFailure)
     assert b"file not found" in outcome.execution.stderr
     assert tries == [True]
@@ -130,16 +132,16 @@ def test_a_compiler_that_crashes_with_compiled_headers_is_run_without(
         return done if file is None else msgspec.structs.replace(done, ending=ending)
 
     monkeypatch.setattr(type(foreign), "_compile", compile_)
-    toolchain = foreign.offer("cpp")
-    made = foreign.make(toolchain, recipe(toolchain, f"{VECTOR}// {ending}\n", ("vector",)))
+    toolchain = foreign.require("cpp")
+    made = foreign.build_recipe(toolchain, recipe(toolchain, f"{VECTOR}// {ending}\n", ("vector",)))
     assert isinstance(made, CompiledProgram)
     assert tries == [True, False]
 
 
 def test_a_text_that_is_refused_with_compiled_headers_is_compiled_once(foreign, tries):
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     source = f"{VECTOR}int f() {{ return nothing; }}\n"
-    outcome = foreign.make(toolchain, recipe(toolchain, source, ("vector",)))
+    outcome = foreign.build_recipe(toolchain, recipe(toolchain, source, ("vector",)))
     assert isinstance(outcome, CompileFailure)
     assert outcome.execution.stderr.startswith(b"part.cpp: In function")
     assert tries == [True]
@@ -179,7 +181,7 @@ def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(foreign, monke
 
 def test_a_shorter_beginning_will_do_until_all_is_compiled(foreign, all_closed):
     """Never one that is not how the text begins."""
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(10))
     for _ in range(WORTH_IT):
         short = kept.take(toolchain, HeaderRequest(("map", "set"), ()))
@@ -293,7 +295,7 @@ def test_no_descriptor_is_left_where_there_is_no_box(foreign, watched, monkeypat
 
 
 def test_who_goes_away_while_they_are_proved_leaves_that_to_the_next(foreign, all_closed):
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     gone = [True]
 
     def compile_(_toolchain, _recipe, file):
@@ -322,7 +324,7 @@ def made(size):
 
 def test_while_one_makes_them_others_do_without(foreign, all_closed):
     """They count for nothing, and nobody makes them a second time."""
-    toolchain, wanted = foreign.offer("cpp"), HeaderRequest(("map",), ())
+    toolchain, wanted = foreign.require("cpp"), HeaderRequest(("map",), ())
     meanwhile = []
 
     def compile_(*_):
@@ -338,7 +340,7 @@ def test_while_one_makes_them_others_do_without(foreign, all_closed):
 
 
 def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed):
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(10))
     first = [kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(WORTH_IT)]
     assert first[:-1] == [None] * (WORTH_IT - 1)
@@ -355,7 +357,7 @@ def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed
     ],
 )
 def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: answer)
     assert [kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(3 * WORTH_IT)] == [
         None
@@ -363,7 +365,7 @@ def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):
 
 
 def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
-    toolchain = foreign.offer("cpp")
+    toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(100), kept_bytes=250)
     for name in ("map", "set", "list"):
         for _ in range(WORTH_IT):

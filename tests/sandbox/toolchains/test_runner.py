@@ -93,7 +93,7 @@ def test_stacks_are_deep_and_threads_can_be_made_all_the_same(kernel):
 
 
 def test_arguments_and_standard_input_arrive(kernel):
-    kernel.offer("bash")
+    kernel.require_language("bash")
     program = Program(source='cat; echo "$1-$2"', language="bash", args=("a b", "c"))
     assert kernel.run(program, Limits(), b"in\n").stdout == b"in\na b-c\n"
 
@@ -131,7 +131,7 @@ def test_a_toolchain_whose_self_test_fails_is_not_offered(monkeypatch):
         pytest.skip(str(error))
     try:
         with pytest.raises(SandboxError, match="its self-test says"):
-            sandbox.offer("bash")
+            sandbox.require_language("bash")
         assert "bash" not in sandbox.enforcement().toolchains
     finally:
         sandbox.close()
@@ -182,7 +182,7 @@ def test_killed_during_a_compile_nothing_is_left(kernel, processes_below):
         from proctor.records.execution import Limits
         from proctor.sandbox.tiers.select import open_sandbox
         sandbox = open_sandbox("kernel", sys.executable)
-        sandbox.offer("cpp")
+        sandbox.require_language("cpp")
         print("ready", flush=True)
         sandbox.run(Program(source={slow!r}, language="cpp"), Limits())
     """)

@@ -164,7 +164,7 @@ class RayEngine:
             raise ClusterError("no station of the cluster has answered")
         return self._enforcement
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """See Engine."""
         try:
             return self.enforcement().toolchains[language]
@@ -176,7 +176,7 @@ class RayEngine:
         judgement: Judgement = self._wait_for(self._begin(question))
         return judgement
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Run one program on the cluster, as a sandbox does."""
         execution: Execution = self._wait_for(self._begin(job))
         return execution

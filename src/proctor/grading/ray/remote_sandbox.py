@@ -20,10 +20,10 @@ class _Abroad:
         self._here = here
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
-        return self.carry_out(Job(program=program, limits=limits, stdin=stdin))
+        return self.run_job(Job(program=program, limits=limits, stdin=stdin))
 
-    def carry_out(self, job: Job) -> Execution:
-        return self._cluster.carry_out(job)
+    def run_job(self, job: Job) -> Execution:
+        return self._cluster.run_job(job)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._here, name)

@@ -122,7 +122,7 @@ class JudgeWorker:
             return type(error)(f"{host}: {error}")
         for language in setup.languages:
             with suppress(SandboxError):  # every sample will say that it is missing
-                self._sandbox.offer(language)
+                self._sandbox.require_language(language)
         self._judges = JudgePool(self._sandbox)
         self._pool = grader_threads(self._workers)
         return WorkerReady(
@@ -157,7 +157,7 @@ class JudgeWorker:
         found: Found
         try:
             if isinstance(asked, Job):
-                found = self._sandbox.carry_out(asked)
+                found = self._sandbox.run_job(asked)
             else:
                 found = brief(self._judges.judge(asked))
         except Exception as error:  # noqa: BLE001  who asked gets it, as from a thread

@@ -123,11 +123,11 @@ class CppJudge:
             return False
         workshop = self._workshop(exam)
         proof = workshop.proof(right)
-        if workshop.foreign.knows(proof):
+        if workshop.foreign.is_verified(proof):
             return True
         passed = isinstance(self._in_parts(exam, right).verdict, Passed)
         if passed:
-            workshop.foreign.note(proof)
+            workshop.foreign.mark_verified(proof)
         return passed
 
     def _by(self, exam: _Exam, program: Program) -> Judgement:
@@ -142,7 +142,7 @@ class CppJudge:
 
     def _workshop(self, exam: _Exam) -> "CppTestBuild":
         foreign = self._sandbox.native("cpp")
-        return CppTestBuild(foreign, foreign.offer("cpp"), exam)
+        return CppTestBuild(foreign, foreign.require("cpp"), exam)
 
     def _in_parts(self, exam: _Exam, program: Program) -> Judgement:
         workshop = self._workshop(exam)
@@ -211,7 +211,7 @@ class CppTestBuild:
         """Make what nobody else is making by then, and wait for nobody."""
         for recipe in self._recipes().values():
             if not self._is_being_made(recipe):
-                self.foreign.make(self.toolchain, recipe, keep=True)
+                self.foreign.build_recipe(self.toolchain, recipe, keep=True)
 
     def parts(self) -> dict[str, bytes]:
         """Return all but the candidate: UnfitError if the tests do not compile without one."""
@@ -219,7 +219,7 @@ class CppTestBuild:
         parts = {}
         # What another is making comes last: two who begin a task together share its parts.
         for name in sorted(recipes, key=lambda one: self._is_being_made(recipes[one])):
-            made = self.foreign.make(self.toolchain, recipes[name], keep=True)
+            made = self.foreign.build_recipe(self.toolchain, recipes[name], keep=True)
             parts[name] = _built(made, UnfitError if name == "tests.so" else SandboxError)
         return parts
 
@@ -240,7 +240,7 @@ class CppTestBuild:
 
     def candidate(self, program: Program, *, whole: bool = False) -> Outcome:
         """Make a candidate; `whole` with all libraries, so that nothing may be missing."""
-        return self.foreign.make(self.toolchain, self._recipe(program, whole=whole))
+        return self.foreign.build_recipe(self.toolchain, self._recipe(program, whole=whole))
 
     def proof(self, right: Program) -> str:
         """Return a name for all that the reference is judged with, and for the reference."""
@@ -277,10 +277,10 @@ class CppTestBuild:
         recipe = self._host_recipe()
 
         def make() -> bytes:
-            made = self.foreign.make(self.toolchain, recipe, keep=True)
+            made = self.foreign.build_recipe(self.toolchain, recipe, keep=True)
             return _built(made, SandboxError, "host")
 
-        return self.foreign.held(self.toolchain, recipe, make)
+        return self.foreign.keep_open(self.toolchain, recipe, make)
 
     def _part(
         self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False

@@ -161,17 +161,17 @@ class Docker:
         """Return what holds here."""
         return self._under(Limits()).enforcement()
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """Return the version of a language, which has to be Python."""
-        return self._under(Limits()).offer(language)
+        return self._under(Limits()).require_language(language)
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         return self._under(limits).run(program, limits, stdin)
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
-        return self._under(job.limits).carry_out(job)
+        return self._under(job.limits).run_job(job)
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> PreparedProgram:
         """Prepare one program for so many runs."""

@@ -145,11 +145,11 @@ class PooledSandbox:
             return known
         return msgspec.structs.replace(known, toolchains={**known.toolchains, **offered})
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """Try a language if nobody has, and return its version."""
         if language == PYTHON:
             return self._enforcement.toolchains[PYTHON]
-        return self._other(language).offer(language).version
+        return self._other(language).require(language).version
 
     def _other(self, language: str) -> ToolchainRunner:
         """Return what runs programs of a language that is not Python."""
@@ -175,12 +175,12 @@ class PooledSandbox:
         finally:
             pool.give_back(box)
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
         program, limits = job.program, job.limits
         try:
             if program.language != PYTHON:
-                return self._other(program.language).carry_out(job)
+                return self._other(program.language).run_job(job)
             if job.bare:
                 return self.run(program, limits, job.stdin)
             job.refuse_name(MAIN)
@@ -222,7 +222,7 @@ class PooledSandbox:
     def native(self, language: str) -> ToolchainRunner:
         """Return what compiles parts of programs and runs them with a border of their own."""
         foreign = self._other(language)
-        foreign.offer(language)
+        foreign.require(language)
         return foreign
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
@@ -248,7 +248,7 @@ class PooledSandbox:
             raise SandboxError(f"the {self._promise.tier} tier has no commands; use kernel")
         others = [name for name in languages if name != PYTHON]
         for name in others:
-            self._foreign.offer(name)
+            self._foreign.require(name)
         contents = furnish(self._contents, limits, others)
         return Workspace(
             self._make(contents),

@@ -117,7 +117,7 @@ class Portable:
         """Return what holds here."""
         return self._enforcement
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """Return the version of a language, which has to be Python."""
         if language != PYTHON:
             raise refuse_language("portable tier", language)
@@ -126,7 +126,7 @@ class Portable:
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
         try:
-            self.offer(program.language)
+            self.require_language(program.language)
             box = self._box()
         except SandboxError as error:
             return Execution(ending=SandboxFailed(str(error)))
@@ -135,11 +135,11 @@ class Portable:
         finally:
             box.close()
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
         program, limits = job.program, job.limits
         try:
-            self.offer(program.language)
+            self.require_language(program.language)
             job.refuse_name(MAIN)
             pool = Pool(self._box, idle=0)
             return path_in_folder(
@@ -150,7 +150,7 @@ class Portable:
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> FreshBoxRuns:
         """Prepare one program for so many runs."""
-        self.offer(program.language)
+        self.require_language(program.language)
         box = self._box()
         return FreshBoxRuns(box, program, limits, times, finally_=box.close)
 

@@ -84,8 +84,8 @@ class ToolchainRunner:
         self._lock = threading.Lock()
         self._trying = threading.Lock()
 
-    def offer(self, language: str) -> Toolchain:
-        """Return what runs a language here; a SandboxError says why nothing does."""
+    def require(self, language: str) -> Toolchain:
+        """Return the toolchain of a language that works here; a SandboxError says why none does."""
         with self._trying:
             if language not in self._tried:
                 found = find_toolchain(language)
@@ -127,11 +127,11 @@ class ToolchainRunner:
 
     def repeat(self, program: Program, limits: Limits) -> "CompiledRuns":
         """Prepare a program for any number of runs."""
-        return CompiledRuns(self, self.offer(program.language), program, limits)
+        return CompiledRuns(self, self.require(program.language), program, limits)
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Compile and run a program, among files that it is given if there are any."""
-        toolchain, building = self.offer(job.program.language), job.building or LIMITS
+        toolchain, building = self.require(job.program.language), job.building or LIMITS
         if job.bare:
             outcome: Outcome = CompiledProgram(files=b"")
             if toolchain.language.products:  # else its runtime says what is wrong with it
@@ -182,8 +182,10 @@ class ToolchainRunner:
         finally:
             pool.give_back(box)
 
-    def make(self, toolchain: Toolchain, recipe: BuildRecipe, *, keep: bool = False) -> Outcome:
-        """Follow a recipe, or find what came of it before; `keep` it for other processes, too."""
+    def build_recipe(
+        self, toolchain: Toolchain, recipe: BuildRecipe, *, keep: bool = False
+    ) -> Outcome:
+        """Follow a recipe or reuse its result; `keep` stores it for later processes."""
         key = recipe.digest(toolchain)
 
         def compile_() -> Execution:
@@ -220,12 +222,12 @@ class ToolchainRunner:
         """Say whether somebody follows a recipe at this moment."""
         return self._builder.is_building(recipe.digest(toolchain))
 
-    def knows(self, fact: str) -> bool:
-        """Say whether something was noted, by any process of this user with these compilers."""
+    def is_verified(self, fact: str) -> bool:
+        """Return whether any process of this user has recorded a fact for these compilers."""
         return self._cache.get(fact) is not None
 
-    def note(self, fact: str) -> None:
-        """Keep in mind that something is so."""
+    def mark_verified(self, fact: str) -> None:
+        """Record a fact for later processes with the same compilers."""
         self._cache.put(fact, b"")
 
     def _compile(self, toolchain: Toolchain, recipe: BuildRecipe, headers: int | None) -> Execution:
@@ -245,8 +247,10 @@ class ToolchainRunner:
         finally:
             pool.give_back(box)
 
-    def held(self, toolchain: Toolchain, recipe: BuildRecipe, make: Callable[[], bytes]) -> int:
-        """Return a descriptor, the caller's own, of what came of a recipe by `make`."""
+    def keep_open(
+        self, toolchain: Toolchain, recipe: BuildRecipe, make: Callable[[], bytes]
+    ) -> int:
+        """Return a new descriptor of what `make` returns for a recipe; it is called once."""
         return self._sealed.file(recipe.digest(toolchain), make)
 
     def start(

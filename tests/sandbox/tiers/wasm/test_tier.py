@@ -43,7 +43,7 @@ def test_it_says_what_holds_and_what_is_missing(wasm):
 def test_what_it_cannot_do_is_refused(wasm, wasm_python):
     with pytest.raises(SandboxError, match="no notebooks"):
         wasm.notebook(LIMITS)
-    for ask in (wasm.offer, wasm.native):
+    for ask in (wasm.require_language, wasm.native):
         with pytest.raises(SandboxError, match="runs Python only"):
             ask("cpp")
     ran = wasm.run(Program(source="int main() {}", language="c"), LIMITS)

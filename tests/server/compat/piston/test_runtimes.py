@@ -16,7 +16,7 @@ class Offering:
         self._versions = versions
         self.tried = []
 
-    def offer(self, language):
+    def require_language(self, language):
         self.tried.append(language)
         if language not in self._versions:
             raise SandboxError(f"there is no {language} here")

@@ -164,7 +164,7 @@ class Wasm:
         """Return what holds here."""
         return self._enforcement
 
-    def offer(self, language: str) -> str:
+    def require_language(self, language: str) -> str:
         """Return the version of a language, which has to be Python."""
         if language != PYTHON:
             raise refuse_language("wasm tier", language)
@@ -181,7 +181,7 @@ class Wasm:
         except SandboxError as error:
             return Execution(ending=SandboxFailed(str(error)))
 
-    def carry_out(self, job: Job) -> Execution:
+    def run_job(self, job: Job) -> Execution:
         """Run one program once, among files that it is given."""
         program, limits = job.program, job.limits
         try:
@@ -194,7 +194,7 @@ class Wasm:
 
     def repeat(self, program: Program, limits: Limits, *, times: int) -> FreshBoxRuns:
         """Prepare one program for so many runs."""
-        self.offer(program.language)
+        self.require_language(program.language)
         box = self._pool.take()
         return FreshBoxRuns(box, program, limits, times, finally_=lambda: self._leave(box))
 

@@ -90,7 +90,7 @@ class Runtimes:
             if program in self._versions:
                 return self._versions[program]
         try:
-            version = version_in(self._sandbox.offer(program))
+            version = version_in(self._sandbox.require_language(program))
         except SandboxError:
             version = None
         with self._lock:

@@ -159,7 +159,7 @@ def _asked(sandbox: Sandbox, logic: str, completion: str) -> Sequence[_Block]:
         files={LOGIC: logic.encode(), COMPLETION: completion.encode()},
         fetch=[BLOCKS],
     )
-    execution = sandbox.carry_out(job)
+    execution = sandbox.run_job(job)
     if isinstance(execution.ending, SandboxFailed):
         raise ErrorResponse(HTTPStatus.SERVICE_UNAVAILABLE, "sandbox", execution.ending.reason, 1.0)
     if execution.ending != Exited(0):
