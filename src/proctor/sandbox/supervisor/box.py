@@ -66,7 +66,7 @@ class Box:
         try:
             self.version = self._begin(argv, bundle, environment)
         except BaseException:
-            self._leave()
+            self._release_resources()
             raise
         self.keeper = self._process.pid
         self._others = 0  # processes below the keeper that are no guests
@@ -163,7 +163,7 @@ class Box:
         files = 0 if self.scratch is None else disk_usage(self.scratch, self._guests)
         return load._replace(processes=load.processes - self._others, scratch_bytes=files)
 
-    def look_behind_walls(self) -> ProcessLoad | None:
+    def look_in_namespace(self) -> ProcessLoad | None:
         """Return what guests use that fork from a process behind walls that stay."""
         return load_of_namespace(self.keeper)
 
@@ -273,8 +273,8 @@ class Box:
         if self._group is not None and (killed is not None or self.control.alarmed):
             told = self._group.told()
         elif killed is None:
-            # nobody has ended where a program is settled
-            ended = 0 if "settled" in answer.header else answer.header.get("ended")
+            # a program that was only prepared has no exit status
+            ended = 0 if "prepared" in answer.header else answer.header.get("ended")
             told = self._told_after(ended)
         return killed or told
 
@@ -298,9 +298,9 @@ class Box:
         if "wiped" not in answer:
             raise SandboxError(f"the scratch folder cannot be emptied: {answer.get('refused')}")
 
-    def leave(self) -> None:
-        """End what was settled in it."""
-        self.control.order(do="leave")
+    def discard_prepared(self) -> None:
+        """End the process of the prepared program."""
+        self.control.order(do="discard")
         self._answer()
 
     def hang_up(self) -> None:
@@ -316,9 +316,9 @@ class Box:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._leave()
+        self._release_resources()
 
-    def _leave(self) -> None:
+    def _release_resources(self) -> None:
         place, self._place = self._place, None
         if place is not None:
             place.remove()

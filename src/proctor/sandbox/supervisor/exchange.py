@@ -46,7 +46,7 @@ def order_to_prepare(limits: Limits) -> bytes:
     The process that forks the runs counts against the limit, too.
     """
     limits = msgspec.structs.replace(limits, processes=limits.processes + 1)
-    return msgspec.json.encode({"do": "settle", "limits": limits})
+    return msgspec.json.encode({"do": "prepare", "limits": limits})
 
 
 @lru_cache(maxsize=64)

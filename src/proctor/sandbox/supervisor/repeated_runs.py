@@ -1,4 +1,4 @@
-"""Many runs of one program whose walls are put up once: see `inside/keeper/repeated_runs.py`."""
+"""Many runs of one program in namespaces made once: see `inside/keeper/repeated_runs.py`."""
 
 import contextlib
 
@@ -17,8 +17,8 @@ from proctor.sandbox.supervisor.exchange import (
     repeated_run_result,
 )
 
-MOST = 3
-"""How often walls are put up for one program; its other runs have walls of their own, each."""
+MAX_PREPARATIONS = 3
+"""How often one program is prepared; after that, each run gets fresh namespaces."""
 
 
 class RepeatedRuns:
@@ -32,55 +32,55 @@ class RepeatedRuns:
         self._program = program
         self._limits = limits
         self._otherwise = otherwise
-        self._stands = False  # whether there is a process from which runs fork
-        self._walls = 0
+        self._is_prepared = False  # whether there is a process from which runs fork
+        self._preparations = 0
         self._never: Execution | None = None  # how it ended without ever having been run
 
     def run(self, stdin: bytes, output_bytes: int) -> Execution:
         """Run it once, in an empty scratch folder."""
         raise_if_cancelled()
-        if self._never is None and self._settle():
+        if self._never is None and self._prepare():
             limits = msgspec.structs.replace(self._limits, output_bytes=output_bytes)
             heard = self._box.ask(
-                order_for_case(output_bytes), stdin, limits, self._box.look_behind_walls
+                order_for_case(output_bytes), stdin, limits, self._box.look_in_namespace
             )
             if heard.answer.header.get("state") != "kept":
-                self._stands = False
+                self._is_prepared = False
             execution = repeated_run_result(heard, limits)
             if not isinstance(execution.ending, SandboxFailed):
                 return execution
-            self._walls = MOST
+            self._preparations = MAX_PREPARATIONS
         if self._never is not None:
             return self._never
-        self._leave()
+        self._discard_prepared()
         return self._otherwise.run(stdin, output_bytes)
 
-    def _settle(self) -> bool:
-        """Put up walls if there are none, and say whether there are."""
-        if self._stands:
+    def _prepare(self) -> bool:
+        """Return whether the program is prepared, after preparing it if needed."""
+        if self._is_prepared:
             return True
-        if self._walls >= MOST:
+        if self._preparations >= MAX_PREPARATIONS:
             return False
-        self._walls += 1
+        self._preparations += 1
         order = order_to_prepare(self._limits)
         heard = self._box.ask(order, program_blob(self._program), self._limits)
-        if "settled" in heard.answer.header:
-            self._stands = True
+        if "prepared" in heard.answer.header:
+            self._is_prepared = True
             return True
         _, execution = exchange_result(heard, self._limits)
         if isinstance(execution.ending, SandboxFailed):
-            self._walls = MOST
+            self._preparations = MAX_PREPARATIONS
         else:
             self._never = msgspec.structs.replace(execution, compiled=False)
         return False
 
-    def _leave(self) -> None:
-        if self._stands:
-            self._stands = False
+    def _discard_prepared(self) -> None:
+        if self._is_prepared:
+            self._is_prepared = False
             with contextlib.suppress(SandboxError):  # the keeper is gone, and all with it
-                self._box.leave()
+                self._box.discard_prepared()
 
     def close(self) -> None:
         """Give the box back."""
-        self._leave()
+        self._discard_prepared()
         self._otherwise.close()

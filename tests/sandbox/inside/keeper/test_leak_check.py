@@ -43,11 +43,11 @@ def test_a_trace_in_the_scratch_folder_is_gone_in_the_next_run(
         f"try: {trace}\n"
         "except OSError as error: print(error)\n"
     )
-    executions, walls = run_all(sandbox, source, [b""] * (MOST + 2))
+    executions, walls = run_all(sandbox, source, [b""] * (MAX_PREPARATIONS + 2))
     said = outputs(executions)
     assert set(said) == {said[0]}
     assert said[0].startswith(b"['main.py'] 5 0o40700 0o100644 []\n")
-    assert walls == (1 if b"Operation not supported" in said[0] else MOST)
+    assert walls == (1 if b"Operation not supported" in said[0] else MAX_PREPARATIONS)
 
 
 IN_FLIGHT = """

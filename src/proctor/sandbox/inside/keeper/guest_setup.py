@@ -67,7 +67,7 @@ class GuestSetup:
         )
         self._last: Sequence[Step] = (*nest.sealing(), (os.write, (len(fds) - 1, READY[:1])))
 
-    def become(
+    def run_live(
         self, play: RoleFunction | None, order: dict[str, Any], said: memoryview
     ) -> NoReturn:
         """Turn this process into a guest and run its role."""
@@ -81,7 +81,7 @@ class GuestSetup:
         finally:
             os._exit(1)  # none of these may ever go on as if it were the keeper
 
-    def converse(
+    def run_scripted(
         self, play: RoleFunction | None, order: dict[str, Any], said: memoryview
     ) -> NoReturn:
         """Turn this process into a guest to whom all is said beforehand."""
@@ -109,7 +109,7 @@ class GuestSetup:
         finally:
             os._exit(1)
 
-    def settle(self, nest: ReusableEnvironment, said: bytearray) -> NoReturn:
+    def run_prepared(self, nest: ReusableEnvironment, said: bytearray) -> NoReturn:
         """Turn this process into one from which runs of a program fork."""
         try:
             self._go(self._steps)

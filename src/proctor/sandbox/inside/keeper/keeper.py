@@ -7,9 +7,9 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
     order                                       answer
     start role limits + [in, out, err, border]  started pid; later: ended …
     exchange role limits wipe, requests         ended … state, what it wrote and answered
-    settle limits, program                      settled | ended …, what it wrote and answered
+    prepare limits, program                     prepared | ended …, what it wrote and answered
     case output_bytes, input                    ended … state, what it wrote
-    leave                                       left, and all of what was settled is gone
+    discard                                     discarded: the prepared program has ended
     kill                                        (makes `ended` come)
     interrupt                                   (none: the guest hears it)
     open path write                             opened + descriptor | refused why
@@ -68,7 +68,7 @@ class Keeper:
 
     def serve(self) -> None:
         """Carry out orders until the supervisor is gone."""
-        self._say(ready=sys.version)
+        self._reply(ready=sys.version)
         try:
             while self._step():
                 pass
@@ -104,9 +104,9 @@ class Keeper:
         if "beside" in order:
             blob = read_memfd(fds.pop())
         try:
-            self._obey(order, blob, fds)
+            self._dispatch(order, blob, fds)
         except OSError as error:
-            self._say(refused=error.strerror or str(error))
+            self._reply(refused=error.strerror or str(error))
         finally:
             blob[:] = bytes(len(blob))
             self._packet[:length] = bytes(length)
@@ -114,43 +114,43 @@ class Keeper:
                 os.close(fd)
         return True
 
-    def _obey(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
+    def _dispatch(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
         what = order["do"]
         if what == "start":
             self._start(order, blob, fds)
         elif what == "exchange":
             self._exchange(order, blob)
         elif what == "case":
-            self._case(order, blob)
-        elif what == "settle":
-            self._settle(order, blob)
-        elif what == "leave":
-            self._leave()
-            self._say(left=True)
+            self._run_case(order, blob)
+        elif what == "prepare":
+            self._prepare_program(order, blob)
+        elif what == "discard":
+            self._discard_prepared()
+            self._reply(discarded=True)
         elif what == "kill" and self._ward is not None:
             self._nest.kill()
         elif what == "interrupt" and self._ward is not None:
             os.kill(self._ward.pid, signal.SIGINT)
         elif what == "open":
             file = open_below(self._nest.scratch, order["path"], write=order["write"])
-            self._say((file,), opened=True)
+            self._reply((file,), opened=True)
             os.close(file)
         elif what == "wipe":
             self._nest.wipe()
-            self._say(wiped=True)
+            self._reply(wiped=True)
 
     def _start(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
-        self._leave()
+        self._discard_prepared()
         play = find_role(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
         set_up = GuestSetup(self._nest, order["limits"], (*fds, writing))
         ward = GuestProcess(self._nest, self._nest.fork())
         if ward.pid == 0:
-            set_up.become(play, order, blob)
+            set_up.run_live(play, order, blob)
         os.close(writing)
         self._ward, self._stages = ward, reading
-        self._say(started=ward.pid)
+        self._reply(started=ward.pid)
 
     def _read_stage(self) -> None:
         """Learn how far the guest's set-up came; the pipe closes before candidate code runs."""
@@ -170,7 +170,7 @@ class Keeper:
             self._read_stage()
         self._ward = None
         stage = self._stage.decode("utf-8", "replace")
-        self._say(
+        self._reply(
             ended=code,
             stage=stage,
             cpu_seconds=ward.cpu_seconds,
@@ -180,7 +180,7 @@ class Keeper:
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
         """Tell a guest all that it will ever hear, and send back all it said at once."""
         if self._series is not None:
-            self._leave()
+            self._discard_prepared()
         play = find_role(order["role"])
         if order["wipe"]:
             self._nest.wipe()
@@ -197,17 +197,17 @@ class Keeper:
         self._said.begin(*said, feed=feed)
         ward = GuestProcess(self._nest, self._nest.fork())
         if ward.pid == 0:
-            set_up.converse(play, order, requests)
+            set_up.run_scripted(play, order, requests)
         # as long as it lives, all that we write to is copied for us: the rest can wait
         code = self._watch.wait(ward)
         assert code is not None  # noqa: S101  there is no line that could be heard before
         for fd in theirs if feed is not None else theirs[1:]:
             os.close(fd)
-        self._reply(code, ward.cpu_seconds, ward.memory_bytes)
+        self._report_end(code, ward.cpu_seconds, ward.memory_bytes)
 
-    def _settle(self, order: dict[str, Any], parcel: memoryview) -> None:
+    def _prepare_program(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Fork the process that compiles a program and from which its cases fork."""
-        self._leave()
+        self._discard_prepared()
         nest = self._nest
         assert isinstance(nest, ReusableEnvironment)  # noqa: S101
         said = bytearray(parcel)  # the order itself is wiped in a process that becomes another
@@ -219,57 +219,57 @@ class Keeper:
         ward = GuestProcess(nest, nest.fork_first())
         if ward.pid == 0:
             theirs.detach()  # or it would be closed when we forget it
-            raise ForkedFirst(lambda: set_up.settle(nest, said))
+            raise ForkedFirst(lambda: set_up.run_prepared(nest, said))
         theirs.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
         most = limits["output_bytes"]
         self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
         series = RepeatedRuns(ward, ours)
-        code = self._hear(series)
+        code = self._wait(series)
         said[:] = bytes(len(said))
         if code is not None:
             ours.close()
-            self._reply(code, ward.cpu_seconds, ward.memory_bytes)
+            self._report_end(code, ward.cpu_seconds, ward.memory_bytes)
             return
         self._said.finish()
         self._said.wipe()
         self._series = series
-        series.settled(nest, unpack_program(parcel)[0])
-        self._say(settled=True)
+        series.prepared(nest, unpack_program(parcel)[0])
+        self._reply(prepared=True)
 
-    def _case(self, order: dict[str, Any], stdin: memoryview) -> None:
+    def _run_case(self, order: dict[str, Any], stdin: memoryview) -> None:
         """Have one more run forked, and send back all it wrote."""
         series = self._series
         if series is None:
-            raise BrokenPipeError(errno.EPIPE, "nothing is settled")
+            raise BrokenPipeError(errno.EPIPE, "no program is prepared")
         stdout, stderr = os.pipe(), os.pipe()
         feed = StdinFeed(stdin, stdout[1], stderr[1])
         theirs = (feed.reading, stdout[1], stderr[1])
-        series.begin(*theirs)
+        series.run(*theirs)
         for fd in theirs:
             os.close(fd)
         most = order["output_bytes"]
         self._said.begin((stdout[0], most), (stderr[0], most), feed=feed)
-        code, cpu_seconds, memory_bytes, state = series.told(self._hear(series))
+        code, cpu_seconds, memory_bytes, state = series.result(self._wait(series))
         if state != "kept":
-            self._leave()
-        self._reply(code, cpu_seconds, memory_bytes, state)
+            self._discard_prepared()
+        self._report_end(code, cpu_seconds, memory_bytes, state)
 
-    def _hear(self, series: RepeatedRuns) -> int | None:
+    def _wait(self, series: RepeatedRuns) -> int | None:
         """Wait for what a series has to say; if it dies instead, say how."""
         code = self._watch.wait(series.ward, series.line)
         if code is None and not series.hear():  # it has let go of the line, and is dying
             code = self._watch.wait(series.ward)
         return code
 
-    def _leave(self) -> None:
+    def _discard_prepared(self) -> None:
         """End a series, and all that is left of it."""
         series, self._series = self._series, None
         if series is not None:
             series.end(self._nest)
 
-    def _reply(
+    def _report_end(
         self, code: int, cpu_seconds: float, memory_bytes: int, state: str = "alone"
     ) -> None:
         """Say how a guest ended and all that it wrote."""
@@ -296,14 +296,14 @@ class Keeper:
         self._said.wipe()
 
     def _clean_up(self) -> None:
-        self._leave()
+        self._discard_prepared()
         if self._ward is not None:
             self._nest.kill()
             while self._ward.reap(wait=True) is None:
                 pass
         self._nest.remove()
 
-    def _say(self, fds: tuple[int, ...] = (), **answer: Any) -> None:
+    def _reply(self, fds: tuple[int, ...] = (), **answer: Any) -> None:
         self._send([dump(answer) + b"\n"], fds)
 
     def _send(self, parts: Sequence[Any], fds: tuple[int, ...] = ()) -> None:

@@ -26,14 +26,14 @@ class LeakCheck:
         self._limits = os.open(f"/proc/{first}/limits", os.O_RDONLY)
         self._source = bytearray(source)
 
-    def begin(self) -> None:
-        """See how all is before any run."""
+    def record_baseline(self) -> None:
+        """Record the state before the first run."""
         self._room = self._look_at_room()
         self._folder = self._look_at_folder()
         self._inherited = self._look_at_first()
 
-    def none(self) -> bool:
-        """Say whether a run left none; if so, all is made ready for the next."""
+    def is_clean(self) -> bool:
+        """Return whether the run left nothing behind; if so, also prepare for the next one."""
         try:
             return (
                 self._nest.tidy(LINE_SOCKETS)

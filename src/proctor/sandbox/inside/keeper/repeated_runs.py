@@ -53,7 +53,7 @@ class RepeatedRuns:
         self._said = b""
         self._beside: list[tuple[int, int, bytes]] = []
 
-    def begin(self, *fds: int) -> None:
+    def run(self, *fds: int) -> None:
         """Have one more run, with these for its input and outputs."""
         beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))]
         try:
@@ -69,15 +69,15 @@ class RepeatedRuns:
             self._said = b""  # it died before it had heard of the run
         return bool(self._said)
 
-    def settled(self, nest: ReusableEnvironment, source: memoryview) -> None:
+    def prepared(self, nest: ReusableEnvironment, source: memoryview) -> None:
         """Look for traces from now on, in the scratch folder that came with its first message."""
         if not self._beside:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         (scratch,) = FD.unpack(self._beside[0][2])
         self._traces = LeakCheck(nest, self.ward.pid, scratch, source)
-        self._traces.begin()
+        self._traces.record_baseline()
 
-    def told(self, code: int | None) -> tuple[int, float, int, str]:
+    def result(self, code: int | None) -> tuple[int, float, int, str]:
         """Return how a run ended, what it took, and whether there can be another.
 
         `code` is how the whole series ended, if it did. It is `kept`, `spent` or `gone`.
@@ -91,7 +91,7 @@ class RepeatedRuns:
         spent, self._cpu_seconds = seconds - self._cpu_seconds, seconds
         grown, self._memory = of_all[MEMORY] > self._memory, of_all[MEMORY]
         memory = 1024 * (of_all if grown else alone)[MEMORY]
-        state = "kept" if self._traces is not None and self._traces.none() else "spent"
+        state = "kept" if self._traces is not None and self._traces.is_clean() else "spent"
         return os.waitstatus_to_exitcode(status), spent, memory, state
 
     def end(self, nest: GuestEnvironment) -> None:
