@@ -43,7 +43,7 @@ def requires_language(sandbox: Sandbox, language: str) -> None:
     if language in TOOLS:
         requires(language)
     try:
-        sandbox.offer(language)
+        sandbox.require_language(language)
     except SandboxError as error:
         if sandbox.enforcement().tier == "kernel":
             _without(language, str(error))

@@ -75,7 +75,7 @@ class Parser:
         self._sandbox = sandbox
         if find_spec("clang") is None:
             raise InputError("the axes need libclang; install it with pip install 'proctor[cpp]'")
-        sandbox.offer(PARSER.name)
+        sandbox.require_language(PARSER.name)
         self._system = system_flags()
         self._modules = {name: (INSIDE / f"{name}.py").read_text() for name in MODULES}
         self._modules["source"] = Path(translation_unit.__file__).read_text()

@@ -57,7 +57,7 @@ def test_without_one_it_is_as_it_was(
 
 def test_a_candidate_changes_nothing_that_others_find(kernel: Sandbox) -> None:
     requires_language(kernel, "go")
-    warm = kernel.native("go").offer("go").warm
+    warm = kernel.native("go").require("go").warm
     if not warm:
         pytest.skip("the home folder of this user cannot be shown to guests")
     before = {path: path.read_bytes() for path in Path(warm).rglob("*-a")}

@@ -9,7 +9,7 @@ from proctor.judge.conversation import GOODBYE, load_request
 from proctor.records.execution import MIB
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
-from proctor.sandbox.supervisor.repeated_runs import MOST
+from proctor.sandbox.supervisor.repeated_runs import MAX_PREPARATIONS
 from tests.sandbox.supervisor.test_repeated_runs import QUICK, outputs, run_all, runs_of
 
 pytestmark = [
