@@ -43,7 +43,7 @@ def run_all(
     """Run a program with some inputs; say how often walls were put up, too."""
     runs = runs_of(sandbox, source, limits)
     try:
-        return [runs.run(given, 1 * MIB) for given in inputs], runs._walls
+        return [runs.run(given, 1 * MIB) for given in inputs], runs._preparations
     finally:
         runs.close()
 
