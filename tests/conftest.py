@@ -22,7 +22,6 @@ from proctor.checks.contract.result import Result
 from proctor.checks.contract.result_store import store_result
 from proctor.checks.selftest import traces
 from proctor.errors import SandboxError
-from proctor.extraction.found import Extraction
 from proctor.grading.grade import Grader
 from proctor.grading.pipeline import grade_all
 from proctor.grading.prepare import Options, PreparedSample
@@ -32,6 +31,7 @@ from proctor.models import recorded_model
 from proctor.records.completion import Completion, Sampling
 from proctor.records.encoding import encode
 from proctor.records.execution import Enforcement
+from proctor.records.extraction import Extraction
 from proctor.records.program import Program
 from proctor.records.receipt import Manifest, Receipt
 from proctor.records.task import Assertions, Task, UnitTests

@@ -26,7 +26,8 @@ from proctor.grading.prepare import Options
 from proctor.grading.stream import WAITING
 from proctor.judge.judge import Judge
 from proctor.records.completion import Completion
-from proctor.records.execution import Exited, Limits, TimedOut
+from proctor.records.execution import Exited, TimedOut
+from proctor.records.limits import Limits
 from proctor.records.receipt import Receipt
 from proctor.records.verdict import Bucket, Outcome
 

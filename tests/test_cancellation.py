@@ -9,7 +9,8 @@ import pytest
 
 from proctor.cancellation import Cancelled, cancellable, is_cancelled, raise_if_cancelled, shielded
 from proctor.judge.judge import Judge
-from proctor.records.execution import Execution, Exited, Limits
+from proctor.records.execution import Execution, Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, StdinCases, Task
 from proctor.records.verdict import Passed

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from proctor import fork_safe_fds
-from proctor.records.execution import Exited, Limits
+from proctor.records.execution import Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.supervisor.box import Box

@@ -37,7 +37,8 @@ from proctor.models.generated import GenerativeModel, open_model
 from proctor.models.providers import ProviderRequest, provider_of
 from proctor.models.recorded import RecordedSamples
 from proctor.records.completion import Completion, Sampling
-from proctor.records.execution import DEFAULT_SECONDS, MIB, Execution, Limits
+from proctor.records.execution import Execution
+from proctor.records.limits import DEFAULT_SECONDS, MIB, Limits
 from proctor.records.program import Program
 from proctor.records.receipt import Receipt
 from proctor.records.task import Task

@@ -15,8 +15,8 @@ from proctor.benchmarks import find, is_pinned, load
 from proctor.benchmarks.registry import TABLE
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble
-from proctor.extraction.found import Extraction
 from proctor.extraction.python.syntax import bound_names
+from proctor.records.extraction import Extraction
 from proctor.records.task import CallCases, StdinCases, Task
 from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox

@@ -15,7 +15,7 @@ from proctor.errors import InputError
 from proctor.extraction.assemble import reference_program
 from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
-from proctor.records.execution import GIB
+from proctor.records.limits import GIB
 from proctor.records.program import Program
 from proctor.records.task import CallCases, StdinCases, Task
 from proctor.records.verdict import Bucket, Passed

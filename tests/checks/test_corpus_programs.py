@@ -14,7 +14,7 @@ from proctor.checks.hostile_corpus import (
 )
 from proctor.errors import InputError
 from proctor.languages import builtin_languages
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.records.task import StdinCases
 from proctor.records.task import TestProgram as InOneFile
 

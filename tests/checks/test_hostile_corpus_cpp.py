@@ -17,7 +17,7 @@ from proctor.checks.hostile_corpus import WAYS, corpus_folder, corpus_programs
 from proctor.checks.selftest import run_program, traces
 from proctor.errors import SandboxError
 from proctor.judge.judge import Judge
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.records.program import Program
 from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox

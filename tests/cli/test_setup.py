@@ -14,7 +14,7 @@ from proctor.cli.setup import (
     parse_packages,
 )
 from proctor.errors import InputError
-from proctor.records.execution import GIB, KIB, MIB, Limits
+from proctor.records.limits import GIB, KIB, MIB, Limits
 from proctor.settings import Settings
 
 

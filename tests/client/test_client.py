@@ -12,10 +12,10 @@ import pytest
 
 import proctor
 from proctor.benchmarks import load
-from proctor.client import asks
+from proctor.client import requests
 from proctor.errors import InputError, ServiceError
 from proctor.integrations import trainers
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.verdict import Outcome
 from proctor.sandbox.tiers.select import open_sandbox
 from proctor.server.app import application
@@ -52,8 +52,8 @@ def url() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait, but not for long."""
-    monkeypatch.setattr(asks, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(asks, "MOST_PAUSE", 0.01)
+    monkeypatch.setattr(requests, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(requests, "MOST_PAUSE", 0.01)
 
 
 def test_completions_are_graded(url: str) -> None:
@@ -223,7 +223,7 @@ def test_but_not_for_ever(play: Callable[[Script], str]) -> None:
 
     with proctor.Client(play(script)) as client, pytest.raises(ServiceError, match="no box"):
         client.execute("print(1)")
-    assert len(asked) == asks.ATTEMPTS
+    assert len(asked) == requests.ATTEMPTS
 
 
 def test_nobody_there_is_said() -> None:

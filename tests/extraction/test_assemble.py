@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proctor.extraction import extract
 from proctor.extraction.assemble import BASE_IMPORTS, assemble, prepend, verbatim
-from proctor.extraction.found import Extraction
+from proctor.records.extraction import Extraction
 from proctor.records.program import Program
 from proctor.records.task import Assertions, CallCases, StdinCases, Task
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble
 from proctor.extraction.c_family import _defines
-from proctor.extraction.found import Extraction, NoCode
 from proctor.languages import builtin_languages, get_language
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import StdinCases, Task
 from proctor.records.task import TestProgram as InOneFile
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from proctor.errors import InputError
 from proctor.extraction import MAX_CHARACTERS, extract
 from proctor.extraction.assemble import assemble
-from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.python.syntax import parse
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import Assertions, CheckFunction, StdinCases, Task
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble
-from proctor.extraction.found import Extraction, NoCode
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import Assertions, CallCases, StdinCases, Task
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.txt"))

@@ -19,7 +19,8 @@ from proctor.models.recorded import RecordedSamples
 from proctor.models.reference import Reference
 from proctor.records.completion import Completion, Sampling, StopReason
 from proctor.records.encoding import encode
-from proctor.records.execution import Enforcement, Execution, Limits, SandboxFailed
+from proctor.records.execution import Enforcement, Execution, SandboxFailed
+from proctor.records.limits import Limits
 from proctor.records.receipt import Receipt
 from proctor.records.task import Assertions, Benchmark, Task
 from proctor.records.verdict import Bucket, Outcome

@@ -21,7 +21,7 @@ from proctor.integrations.dataset_columns import (
     plain,
     task_from_columns,
 )
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import Assertions, CallCases, CheckFunction, StdinCases
 
 TARGETS = ["add(1, 2) == 3", "assert add(0, 0) == 0"]

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.judge.assertions import AssertionJudge
 from proctor.judge.live_tests import UnfitError, builtin_entry_points
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, CheckFunction, Metadata, Task
 from proctor.records.verdict import Bucket, Failed, Passed

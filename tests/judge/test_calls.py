@@ -9,7 +9,7 @@ from proctor.judge.conversation import Transcript
 from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
 from proctor.judge.literal_asserts import Case
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import CallCases, Task
 from proctor.records.verdict import Bucket, Passed

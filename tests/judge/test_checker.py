@@ -5,7 +5,7 @@ import pytest
 from proctor.judge.checker import Checker, find_checker_problem
 from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import CallCases, StdinCases, Task
 from proctor.records.verdict import Bucket, Passed, Unscored

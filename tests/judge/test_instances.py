@@ -9,7 +9,7 @@ from proctor.judge.cpp import judge as parts_module
 from proctor.judge.judge import Judge
 from proctor.languages import gcc
 from proctor.languages.compiler import BuildRecipe, unpack_files
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.records.task import TestProgram as InOneFile

@@ -9,7 +9,7 @@ import pytest
 from proctor.errors import InputError, SandboxError
 from proctor.judge.judge import Judge
 from proctor.records import task as tasks
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, StdinCases, Task
 from proctor.records.verdict import Bucket, Passed, Unscored

@@ -11,7 +11,7 @@ from proctor.judge.judge import Judge
 from proctor.judge.judgement import Judgement, Rules
 from proctor.judge.reference_answers import NAME, load_answers, store_answers
 from proctor.judge.reference_comparison import LONG, is_root, reference_calls
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, CheckFunction, Metadata, ReferenceCases, Task
 from proctor.records.verdict import Bucket

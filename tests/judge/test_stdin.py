@@ -5,7 +5,7 @@ import pytest
 from proctor.judge.judge import Judge
 from proctor.judge.judgement import Rules
 from proctor.judge.stdin import output_limit
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket, Passed

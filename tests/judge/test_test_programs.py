@@ -6,7 +6,7 @@ from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
 from proctor.judge.judge import Judge
 from proctor.records.completion import Completion
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.records.task import TestProgram as InOneFile

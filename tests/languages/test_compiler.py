@@ -15,7 +15,6 @@ from proctor.languages.compiler import (
 )
 from proctor.languages.toolchain import Toolchain
 from proctor.records.execution import (
-    MIB,
     Execution,
     Exited,
     OutOfMemory,
@@ -23,6 +22,7 @@ from proctor.records.execution import (
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import MIB
 from proctor.records.program import Program
 from proctor.records.verdict import Bucket
 

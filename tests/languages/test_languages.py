@@ -5,14 +5,9 @@ import pytest
 
 from proctor.errors import InputError
 from proctor.judge.judge import Judge
-from proctor.languages import (
-    Language,
-    all_languages,
-    builtin_languages,
-    get_language,
-    plugin_languages,
-)
-from proctor.records.execution import MIB, Limits
+from proctor.languages import all_languages, builtin_languages, get_language, plugin_languages
+from proctor.languages.language import Language
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket, Failed, Passed

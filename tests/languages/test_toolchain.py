@@ -8,7 +8,7 @@ import pytest
 from proctor.errors import SandboxError
 from proctor.languages import builtin_languages
 from proctor.languages.toolchain import find_toolchain
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 
 OTHERS = [name for name in builtin_languages() if name != "python"]
 

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from proctor.extraction.found import Extraction, NoCode
 from proctor.grading.prepare import PreparedSample
 from proctor.grading.receipts import (
     MAX_OUTPUT,
@@ -20,7 +19,9 @@ from proctor.judge.conversation import Findings
 from proctor.judge.judgement import Judgement
 from proctor.records.completion import Completion, Sampling
 from proctor.records.encoding import encode
-from proctor.records.execution import Enforcement, Execution, Exited, Limits, Usage
+from proctor.records.execution import Enforcement, Execution, Exited, Usage
+from proctor.records.extraction import Extraction, NoCode
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.receipt import CIRCUMSTANCES, Manifest, Receipt
 from proctor.records.task import Assertions, ReferenceCases, Task

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import (
     Assertions,
     Benchmark,

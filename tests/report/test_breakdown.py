@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from proctor.records.execution import Limits, Usage
+from proctor.records.execution import Usage
+from proctor.records.limits import Limits
 from proctor.records.verdict import Bucket
 from proctor.report.breakdown import compute_details
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import InputError
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.results.comparison import compare_runs
 from proctor.results.stats import compare_paired, tasks_needed
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox import Sandbox
 from proctor.sandbox.inside.protocol import frames
 from proctor.sandbox.inside.protocol.frames import Frame, parse

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.tiers.select import open_sandbox

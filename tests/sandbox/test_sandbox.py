@@ -12,15 +12,8 @@ import msgspec
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.records.execution import (
-    MIB,
-    Exited,
-    Limits,
-    OutputTooLong,
-    SandboxFailed,
-    Signalled,
-    TimedOut,
-)
+from proctor.records.execution import Exited, OutputTooLong, SandboxFailed, Signalled, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 

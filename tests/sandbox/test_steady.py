@@ -15,7 +15,7 @@ from proctor.errors import SandboxError
 from proctor.grading.engine import grader_threads
 from proctor.judge.judge import Judge
 from proctor.judge.judgement import Judgement
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, StdinCases, Task
 from proctor.sandbox.supervisor.box import Box

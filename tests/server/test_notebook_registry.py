@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from proctor.records.execution import MIB, Limits
+from proctor.records.limits import MIB, Limits
 from proctor.server import notebook_registry
 from proctor.server.errors import ErrorResponse
 from proctor.server.notebook_registry import NotebookRegistry

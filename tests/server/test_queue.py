@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.server.queue import QueueFull, QueueTimeout, RequestQueue

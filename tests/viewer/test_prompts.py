@@ -8,7 +8,7 @@ import pytest
 
 from proctor.benchmarks import load
 from proctor.models.prompting import render_prompt
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.receipt import Manifest, Receipt
 from proctor.viewer.prompts import Prompts, Question
 

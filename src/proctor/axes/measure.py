@@ -15,9 +15,9 @@ import msgspec
 from proctor.axes.finding import COUNTED, FindingReader, SampleStatus, check_finding
 from proctor.axes.parser import Parser
 from proctor.errors import InputError
-from proctor.extraction.found import NoCode
 from proctor.grading.prepare import Options, build_program, extract_code
 from proctor.records.completion import Completion
+from proctor.records.extraction import NoCode
 from proctor.records.receipt import Manifest
 from proctor.records.repository import MARK, Repository
 from proctor.records.task import Benchmark, Task, TestProgram

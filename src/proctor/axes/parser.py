@@ -20,7 +20,8 @@ from proctor.languages.cpp_parser import LANGUAGE as PARSER
 from proctor.languages.toolchain import find_toolchain
 from proctor.records import translation_unit
 from proctor.records.encoding import encode
-from proctor.records.execution import GIB, MIB, Execution, Exited, Limits, TimedOut
+from proctor.records.execution import Execution, Exited, TimedOut
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.records.repository import Repository
 from proctor.sandbox import Sandbox

@@ -11,7 +11,7 @@ import msgspec
 
 from proctor.benchmarks.source import Source
 from proctor.extraction.python.syntax import parse
-from proctor.records.execution import GIB, MIB, Limits
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.task import Task, UnitTests
 from proctor.sandbox.inside.roles.unit_tests import declared_tests
 from proctor.storage.jsonl import Line, shorten

@@ -23,7 +23,7 @@ import msgspec
 from proctor.benchmarks.source import Fields, Read, Source
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.extraction.python.syntax import parse
-from proctor.records.execution import GIB, Limits
+from proctor.records.limits import GIB, Limits
 from proctor.records.task import CallCases, Metadata, StdinCases, Task
 from proctor.storage.jsonl import Line, shorten
 

@@ -25,7 +25,7 @@ from proctor.benchmarks.restore_types import literal_calls, restore_types
 from proctor.benchmarks.source import Source
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.python.syntax import bound_names, parse
-from proctor.records.execution import GIB, MIB, Limits
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.task import Assertions, CheckFunction, ReferenceCases, Task
 from proctor.storage.jsonl import Line, shorten
 

@@ -18,7 +18,7 @@ from proctor.benchmarks.source import Fields, Source
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.extraction.python.syntax import bound_names, parse
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import CheckFunction, Metadata, Task
 from proctor.storage.jsonl import Line, shorten
 

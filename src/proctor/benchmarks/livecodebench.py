@@ -18,7 +18,7 @@ import msgspec
 from proctor.benchmarks.contests import BadRow, listed_tests, question_text
 from proctor.benchmarks.source import Source
 from proctor.extraction.assemble import BASE_IMPORTS
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import Metadata, Task
 from proctor.storage.jsonl import Line, shorten
 

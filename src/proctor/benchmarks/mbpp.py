@@ -13,7 +13,7 @@ import msgspec
 from proctor.benchmarks.source import Declaration, Source
 from proctor.benchmarks.tasks_file import bad_targets
 from proctor.extraction.python.syntax import parse
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import Assertions, Task
 from proctor.storage.jsonl import Line
 

@@ -14,7 +14,7 @@ import msgspec
 from proctor.benchmarks.source import Declaration, Fields, Source
 from proctor.extraction.c_family import entry_of
 from proctor.languages import get_language
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import Task, TestProgram
 from proctor.storage.jsonl import Line, shorten
 

@@ -13,7 +13,7 @@ from proctor.extraction.python.syntax import bound_names, parse
 from proctor.judge.checker import find_checker_problem
 from proctor.judge.comparators import parse_profile
 from proctor.languages import all_languages, get_language, unknown_language
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import (
     Assertions,
     CallCases,

@@ -28,7 +28,7 @@ import msgspec
 
 from proctor.errors import InputError, SandboxError
 from proctor.languages import get_language
-from proctor.records.execution import MIB, Limits
+from proctor.records.limits import MIB, Limits
 from proctor.records.task import (
     Assertions,
     CallCases,

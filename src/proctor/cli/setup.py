@@ -18,7 +18,8 @@ from proctor.grading.prepare import Options
 from proctor.judge.checker import find_checker_problem
 from proctor.judge.comparators import parse_profile
 from proctor.judge.judgement import Rules
-from proctor.records.execution import Enforcement, Limits
+from proctor.records.execution import Enforcement
+from proctor.records.limits import Limits
 from proctor.records.task import Benchmark, Task
 from proctor.report.text import printable
 from proctor.sandbox import Sandbox

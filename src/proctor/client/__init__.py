@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from proctor.client.asks import (
+from proctor.client.requests import (
     OK,
     AnyTask,
     Ask,

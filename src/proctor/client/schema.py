@@ -9,7 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
 from proctor.errors import InputError
-from proctor.records.execution import MIB, Ending, Usage
+from proctor.records.execution import Ending, Usage
+from proctor.records.limits import MIB
 from proctor.records.receipt import Receipt
 from proctor.storage.jsonl import TOO_DEEP, decode_json, explain_error, is_deeply_nested
 

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.client.asks import ATTEMPTS, LATER, AnyTask, asked, encode, pause_before, trouble_of
+from proctor.client.requests import (
+    ATTEMPTS,
+    LATER,
+    AnyTask,
+    asked,
+    encode,
+    pause_before,
+    trouble_of,
+)
 from proctor.client.schema import BatchAnswer
 from proctor.errors import InputError, ServiceError
 from proctor.records.receipt import Receipt

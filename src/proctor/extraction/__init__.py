@@ -6,10 +6,10 @@ no answer makes extraction raise, and its cost is linear in the length of the an
 
 from proctor.errors import InputError
 from proctor.extraction.c_family import find_code as find_braces
-from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import normalise
 from proctor.extraction.python import find_code as find_python
 from proctor.languages import all_languages
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import Task
 
 __all__ = ["MAX_CHARACTERS", "Extraction", "NoCode", "extract"]

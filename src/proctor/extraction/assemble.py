@@ -10,10 +10,10 @@ import re
 from functools import lru_cache
 
 from proctor.extraction import extract
-from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.python.reader import entry_names
 from proctor.extraction.python.syntax import bound_names, outline, parse_answer
 from proctor.languages import get_language
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 
 from proctor.extraction import markdown, tool_wrappers
-from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import Block
-from proctor.languages import Language, get_language
+from proctor.languages import get_language
+from proctor.languages.language import Language
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import StdinCases, Task, TestProgram
 
 _HEAD = re.compile(r"([A-Za-z_$][\w$]*)\s*(?:<[^<>()]*>)?\s*(?:=\s*(?:async\s*)?)?\(")

@@ -26,7 +26,7 @@ from proctor.models import RecordedModel
 from proctor.models.generated import GenerativeModel
 from proctor.records.completion import Completion, Sampling, StopReason
 from proctor.records.encoding import encode
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.receipt import Manifest, Receipt
 from proctor.records.task import Benchmark
 from proctor.records.verdict import Bucket, Unscored

@@ -4,13 +4,13 @@ import socket
 
 import msgspec
 
-from proctor.extraction.found import Extraction
 from proctor.grading.duplicates import Duplicates, Key, Recall, ReceiptHeader
 from proctor.grading.engine import Backend, Engine, JudgeRequest, engine_for
 from proctor.grading.prepare import Options, PreparedSample, prepare, without_answer
 from proctor.grading.receipts import build_receipt, extraction_fields
 from proctor.judge.judgement import Judgement
 from proctor.records.completion import Completion
+from proctor.records.extraction import Extraction
 from proctor.records.program import Program
 from proctor.records.receipt import Receipt
 from proctor.records.task import Task

@@ -6,9 +6,9 @@ import msgspec
 
 from proctor.extraction import extract
 from proctor.extraction.assemble import BASE_IMPORTS, assemble, verbatim
-from proctor.extraction.found import Extraction, NoCode
 from proctor.judge.judgement import Rules
 from proctor.records.completion import Completion, StopReason
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.records.verdict import Bucket, Failed, Unscored

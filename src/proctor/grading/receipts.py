@@ -3,10 +3,11 @@
 import platform
 from importlib import metadata
 
-from proctor.extraction.found import Extraction, NoCode
 from proctor.grading.prepare import PreparedSample
 from proctor.judge.judgement import Judgement
-from proctor.records.execution import KIB, Enforcement
+from proctor.records.execution import Enforcement
+from proctor.records.extraction import Extraction, NoCode
+from proctor.records.limits import KIB
 from proctor.records.program import Program
 from proctor.records.receipt import Receipt
 from proctor.records.task import ReferenceCases, Task

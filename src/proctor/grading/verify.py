@@ -16,7 +16,7 @@ from proctor.grading.grade import Grader
 from proctor.grading.pipeline import grade_all
 from proctor.grading.prepare import Options
 from proctor.records.completion import Completion
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.receipt import Manifest, Receipt
 from proctor.records.task import Benchmark, Task
 from proctor.records.verdict import Bucket, Outcome, TestResult

@@ -13,7 +13,7 @@ from proctor.api import grade, limits_of
 from proctor.extraction.python.syntax import parse
 from proctor.integrations.text import extract_code
 from proctor.records.completion import Completion
-from proctor.records.execution import DEFAULT_SECONDS
+from proctor.records.limits import DEFAULT_SECONDS
 from proctor.records.task import Assertions, Metadata, Task
 from proctor.records.verdict import Outcome
 from proctor.storage.jsonl import shorten

@@ -19,7 +19,7 @@ from proctor.extraction.python.syntax import parse
 from proctor.grading.prepare import Options
 from proctor.integrations.dataset_columns import entry_of
 from proctor.records.completion import Completion
-from proctor.records.execution import DEFAULT_SECONDS, Limits
+from proctor.records.limits import DEFAULT_SECONDS, Limits
 from proctor.records.receipt import Receipt
 from proctor.records.task import Assertions, CheckFunction, Task
 from proctor.records.verdict import Outcome

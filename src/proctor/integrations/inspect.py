@@ -35,18 +35,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from proctor.cancellation import cancellable
 from proctor.errors import InputError, SandboxError
 from proctor.records.execution import (
-    GIB,
-    MIB,
     Denied,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     SandboxFailed,
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.sandbox.supervisor.workspace import Command, Workspace
 from proctor.sandbox.tiers.kernel import open_kernel
 from proctor.sandbox.tiers.pooled import PooledSandbox

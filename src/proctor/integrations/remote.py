@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from proctor.client import Client
-from proctor.client.asks import AnyTask
+from proctor.client.requests import AnyTask
 from proctor.errors import InputError
 from proctor.grading.prepare import Options
 from proctor.records.receipt import Receipt

@@ -14,7 +14,7 @@ from proctor.extraction.python.syntax import parse as parse_python
 from proctor.judge.comparators import Profile
 from proctor.judge.conversation import HarnessError, ended_by
 from proctor.judge.live_tests import UnfitError, examiner_limits
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import Task
 from proctor.sandbox import Sandbox
 from proctor.sandbox.inside.protocol import frames

@@ -17,7 +17,6 @@ from proctor.records.execution import (
     Ending,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     SandboxFailed,
@@ -25,6 +24,7 @@ from proctor.records.execution import (
     TimedOut,
     Usage,
 )
+from proctor.records.limits import Limits
 from proctor.records.verdict import Bucket, TestResult
 from proctor.sandbox import Sandbox
 from proctor.sandbox.inside.protocol import frames

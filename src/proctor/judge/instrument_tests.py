@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from proctor.languages import Harness, Lexer
+from proctor.languages.language import Harness
+from proctor.languages.lexer import Lexer
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,8 @@ from proctor.judge.live_tests import UnfitError
 from proctor.judge.reference_calls import ReferenceCallsJudge
 from proctor.judge.reference_comparison import Value
 from proctor.judge.unit_tests import UnitTestJudge
-from proctor.records.execution import Exited, Limits
+from proctor.records.execution import Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import (
     Assertions,

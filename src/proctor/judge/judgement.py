@@ -3,7 +3,7 @@
 import msgspec
 
 from proctor.judge.conversation import Findings
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.verdict import Verdict
 
 

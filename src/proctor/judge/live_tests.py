@@ -22,7 +22,8 @@ from proctor.judge.conversation import (
     expect_reply,
     protocol_violation,
 )
-from proctor.records.execution import Ending, Limits, OutputTooLong, TimedOut
+from proctor.records.execution import Ending, OutputTooLong, TimedOut
+from proctor.records.limits import Limits
 from proctor.records.task import Assertions, CheckFunction, Task, UnitTests
 from proctor.records.verdict import Bucket, TestResult
 from proctor.sandbox import Sandbox

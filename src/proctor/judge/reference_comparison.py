@@ -27,7 +27,8 @@ from proctor.judge.conversation import (
 )
 from proctor.judge.live_tests import UnfitError
 from proctor.judge.stdin import OUT_OF_TIME
-from proctor.records.execution import Execution, Limits
+from proctor.records.execution import Execution
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import ReferenceCases, Task
 from proctor.records.verdict import Bucket, TestResult

@@ -17,7 +17,8 @@ from proctor.judge.conversation import CandidateEnded
 from proctor.judge.live_tests import UnfitError
 from proctor.languages.compiler import BuildRecipe, CompileFailure, bucket_of, unpack_files
 from proctor.languages.toolchain import Toolchain, find_toolchain
-from proctor.records.execution import Execution, Exited, Limits
+from proctor.records.execution import Execution, Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.repository import UNITS, Repository
 from proctor.records.verdict import Bucket

@@ -8,9 +8,11 @@ import msgspec
 
 from proctor.judge.checker import Accept
 from proctor.judge.conversation import CandidateEnded, Findings, ended_by
-from proctor.languages import Language, get_language
+from proctor.languages import get_language
 from proctor.languages.compiler import bucket_of
-from proctor.records.execution import KIB, Execution, Exited, Limits, Signalled
+from proctor.languages.language import Language
+from proctor.records.execution import Execution, Exited, Signalled
+from proctor.records.limits import KIB, Limits
 from proctor.records.program import Program
 from proctor.records.task import StdinCases
 from proctor.records.verdict import OUTCOMES, Bucket, Outcome, TestResult

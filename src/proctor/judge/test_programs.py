@@ -15,7 +15,8 @@ from proctor.judge.conversation import CandidateEnded, Findings
 from proctor.judge.instrument_tests import Tokens, instrument, parse_report
 from proctor.judge.live_tests import UnfitError
 from proctor.judge.stdin import program_failure
-from proctor.languages import Harness, Language, get_language
+from proctor.languages import get_language
+from proctor.languages.language import Harness, Language
 from proctor.records.execution import Execution, Exited
 from proctor.records.program import Program
 from proctor.records.task import Task, TestProgram

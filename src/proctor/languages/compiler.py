@@ -21,16 +21,8 @@ import msgspec
 from proctor.cancellation import Cancelled, raise_if_cancelled
 from proctor.errors import SandboxError
 from proctor.languages.toolchain import Toolchain
-from proctor.records.execution import (
-    GIB,
-    MIB,
-    Execution,
-    Exited,
-    Limits,
-    OutputTooLong,
-    Signalled,
-    TimedOut,
-)
+from proctor.records.execution import Execution, Exited, OutputTooLong, Signalled, TimedOut
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.records.verdict import Bucket
 

@@ -17,8 +17,9 @@ import msgspec
 
 from proctor import fork_safe_fds
 from proctor.errors import SandboxError, boundary
-from proctor.languages import Language, get_language
-from proctor.records.execution import MIB
+from proctor.languages import get_language
+from proctor.languages.language import Language
+from proctor.records.limits import MIB
 
 HEAP = 0.75
 """How much of its memory a runtime may use for its heap; the rest is for the runtime itself."""

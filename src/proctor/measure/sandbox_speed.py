@@ -20,7 +20,7 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.grading.engine import grader_threads
 from proctor.judge.judge import Judge
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.records.program import Program
 from proctor.records.task import Assertions, StdinCases, Task
 from proctor.records.verdict import Passed

@@ -8,7 +8,8 @@ import msgspec
 
 from proctor.records.completion import Sampling, StopReason
 from proctor.records.encoding import encode
-from proctor.records.execution import Enforcement, Limits, Usage
+from proctor.records.execution import Enforcement, Usage
+from proctor.records.limits import Limits
 from proctor.records.verdict import Bucket, Outcome, TestResult
 
 SCHEMA = 1

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.repository import Repository
 from proctor.records.verdict import Bucket
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from proctor.axes.measure import Axes, read_axes
-from proctor.records.execution import Limits, Usage
+from proctor.records.execution import Usage
+from proctor.records.limits import Limits
 from proctor.records.receipt import Manifest
 from proctor.records.verdict import Outcome
 from proctor.results.failures import failure_kind

@@ -20,13 +20,13 @@ import msgspec
 from proctor.benchmarks import load
 from proctor.benchmarks.registry import TABLE
 from proctor.errors import InputError, boundary
-from proctor.extraction.found import NoCode
 from proctor.formats import bigcode, evalplus, human_eval, livecodebench, multipl_e
 from proctor.formats.record import Record
 from proctor.grading.prepare import Options, build_program, extract_code
 from proctor.models.recorded import RecordedSamples
 from proctor.records.completion import Completion, Sampling
 from proctor.records.encoding import encode
+from proctor.records.extraction import NoCode
 from proctor.records.receipt import Manifest
 from proctor.records.task import Benchmark, ReferenceCases, Task
 from proctor.records.verdict import OUTCOMES, Bucket, Outcome

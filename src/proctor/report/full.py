@@ -8,7 +8,7 @@ import msgspec
 from proctor.report import text
 from proctor.report.breakdown import Details
 from proctor.report.section import Section
-from proctor.report.sections import sections
+from proctor.report.tables import sections
 from proctor.report.text import printable
 from proctor.results.summary import Summary
 

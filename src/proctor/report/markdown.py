@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.report.breakdown import Details
 from proctor.report.section import Section
-from proctor.report.sections import sections
+from proctor.report.tables import sections
 from proctor.report.text import printable
 from proctor.results.summary import Summary, failure_reasons
 

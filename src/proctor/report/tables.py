@@ -1,116 +1,140 @@
-"""A run's receipts as tables for other programs: one line a task, or one line a sample."""
+"""A report as titles and tables: what every format shows, each in its own way."""
 
-import csv
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from proctor.errors import InputError, boundary
-from proctor.records.receipt import Receipt
-from proctor.records.verdict import Outcome
-from proctor.report.text import printable
-from proctor.storage.journal import read_journal
-from proctor.storage.run_directory import RECEIPTS, read_manifest, replacing
-
-COLUMNS = (
-    *("task_id", "sample", "outcome", "bucket", "score", "tests", "tests_passed"),
-    *("cpu_seconds", "wall_seconds", "memory_bytes", "judged", "rule", "detail"),
-)
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet run a cell instead of showing it."""
-BATCH = 10_000
+from proctor.records.limits import GIB, KIB, MIB, Limits
+from proctor.records.verdict import OUTCOMES, Bucket
+from proctor.report import axes
+from proctor.report.breakdown import Details
+from proctor.report.section import Section, format_figures
+from proctor.report.text import format_percent
+from proctor.results.summary import Summary
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """What is counted of a receipt."""
-
-    task_id: str
-    sample: int
-    outcome: Outcome | None
-
-
-def by_task(run_dir: Path) -> Iterator[str]:
-    """Yield lines of `task_id`, `N` and `num_passed`; unscored samples are not among the N."""
-    counts: dict[str, Counter[bool]] = {}
-    for one in _read(run_dir, Tally):
-        if one.outcome is not None:
-            counts.setdefault(one.task_id, Counter())[one.outcome is Outcome.PASS] += 1
-    yield "task_id\tN\tnum_passed"
-    for task_id, count in counts.items():
-        yield f"{printable(task_id)}\t{count.total()}\t{count[True]}"
+def sections(summary: Summary, details: Details) -> list[Section]:
+    """Return all parts of a report that have something to say."""
+    every = (
+        _scores(summary),
+        _outcomes(summary),
+        *(() if details.axes is None else axes.sections(details.axes)),
+        _labels(details),
+        _exceptions(details),
+        _slowest(details),
+        _unfit(summary),
+        _missing(summary),
+        _circumstances(summary, details),
+    )
+    return [section for section in every if section.rows]
 
 
-def write_csv(run_dir: Path, path: Path) -> int:
-    """Write one line a sample; return how many."""
-    count = 0
-    with (
-        boundary(InputError, f"cannot write {path}"),
-        replacing(path) as place,
-        place.open("w", encoding="utf-8", newline="") as file,
-    ):
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for row in _rows(run_dir):
-            writer.writerow([_cell(value) for value in row])
-            count += 1
-    return count
+def _scores(summary: Summary) -> Section:
+    rows = []
+    for k, figure in summary.pass_at_k.items():
+        if not summary.groups:
+            rows.append((f"pass@{k}", *format_figures(figure)))
+        for name, part in summary.groups.items():
+            rows.append((f"pass@{k} {name}", *format_figures(part.pass_at_k[k])))
+    for k, figure in summary.without_compile_resource.items():
+        rows.append((f"pass@{k} without compile_resource", *format_figures(figure)))
+    columns = ("", "score", "95 % interval", "tasks", "left out", "interval by")
+    return Section(title="Scores", columns=columns, rows=rows, in_summary=True)
 
 
-def write_parquet(run_dir: Path, path: Path) -> int:
-    """Write one row a sample; return how many."""
-    try:
-        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415  optional
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415
-    except ImportError:
-        raise InputError("--parquet needs pyarrow: pip install 'proctor[hub]'") from None
-    kinds = {"sample": pa.int64(), "tests": pa.int64(), "tests_passed": pa.int64()}
-    kinds |= {"score": pa.float64(), "cpu_seconds": pa.float64(), "wall_seconds": pa.float64()}
-    kinds |= {"memory_bytes": pa.int64()}
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
-    count = 0
-    with (
-        boundary(InputError, f"cannot write {path}"),
-        replacing(path) as place,
-        pq.ParquetWriter(place, schema) as writer,
-    ):
-        for rows in _batches(_rows(run_dir)):
-            columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
-            writer.write_table(pa.table(columns, schema=schema))
-            count += len(rows)
-    return count
+def _outcomes(summary: Summary) -> Section:
+    rows = [
+        (OUTCOMES[Bucket(bucket)] or "unscored", bucket, str(count), _share(count, summary.samples))
+        for bucket, count in summary.buckets.items()
+    ]
+    columns = ("outcome", "bucket", "samples", "share")
+    return Section(title="Outcomes", columns=columns, rows=rows, in_summary=True)
 
 
-def _read(run_dir: Path, kind: type[Any]) -> Iterator[Any]:
-    samples = read_manifest(run_dir).samples
-    return read_journal(run_dir / RECEIPTS, kind, lambda _, sample: sample < samples)
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f} %" if total else ""
 
 
-def _rows(run_dir: Path) -> Iterator[tuple[Any, ...]]:
-    for one in _read(run_dir, Receipt):
-        passed = sum(test.passed for test in one.tests)
-        yield (
-            *(one.task_id, one.sample, one.outcome, one.bucket, one.score, len(one.tests), passed),
-            *(one.usage.cpu_seconds, one.usage.wall_seconds, one.usage.memory_bytes),
-            *(one.judged, one.extraction.get("rule", ""), one.detail),
-        )
+def _labels(details: Details) -> Section:
+    rows = [
+        (name, str(figure.tasks), format_percent(figure))
+        for name, figure in details.by_label.items()
+    ]
+    return Section(title="By difficulty and tag", columns=("", "tasks", "pass@1"), rows=rows)
 
 
-def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    batch: list[tuple[Any, ...]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _exceptions(details: Details) -> Section:
+    rows = [(name, str(count)) for name, count in details.exceptions.items()]
+    return Section(title="Most common exceptions", columns=("exception", "samples"), rows=rows)
 
 
-def _cell(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+def _slowest(details: Details) -> Section:
+    rows = [
+        (one.task_id, str(one.sample), f"{one.cpu_seconds:.3f} s", f"{one.limit_seconds:g} s")
+        for one in details.slowest
+    ]
+    columns = ("task", "sample", "processor time", "limit")
+    return Section(title="Slowest tasks", columns=columns, rows=rows)
+
+
+def _unfit(summary: Summary) -> Section:
+    rows = list(summary.unfit.items())
+    title, columns = "Tasks that cannot be judged here", ("task", "why")
+    return Section(title=title, columns=columns, rows=rows, in_summary=True)
+
+
+def _missing(summary: Summary) -> Section:
+    rows = [(why, str(count)) for why, count in summary.missing.items()]
+    title, columns = "Samples that are unscored", ("why", "samples")
+    return Section(title=title, columns=columns, rows=rows, in_summary=True)
+
+
+def _circumstances(summary: Summary, details: Details) -> Section:
+    return Section(
+        title="How it was judged",
+        columns=("", ""),
+        rows=list(_facts(summary, details)),
+    )
+
+
+def _facts(summary: Summary, details: Details) -> Iterator[tuple[str, str]]:
+    manifest = details.manifest
+    yield "benchmark", f"{manifest.benchmark} ({manifest.tasks} tasks)"
+    yield "digest of the benchmark", manifest.benchmark_sha256
+    yield "model", manifest.model
+    yield "prompt strategy", manifest.strategy
+    yield (
+        "judged",
+        ", ".join(f"{count} {how}" for how, count in summary.judged.items()) or "nothing",
+    )
+    word = "isolated" if summary.isolated else "NOT ISOLATED"
+    yield "sandbox", f"{summary.sandbox} ({word}), clock {manifest.enforcement.clock}"
+    for name, by in manifest.enforcement.walls.items():
+        yield f"wall: {name}", by
+    for place, limits in enumerate(details.limits):
+        yield "limits" if not place else "limits of other tasks", _limits(limits)
+    yield "comparator", manifest.compare or "each task's own"
+    yield "code found", f"{manifest.extract}, preamble {manifest.preamble}"
+    yield "processor time in all", f"{details.cpu_seconds:.1f} s"
+    if details.reused:
+        yield "identical programs", f"{details.reused} samples have the verdict of one that was run"
+    if details.retried:
+        yield "tried again", f"{details.retried} samples, because our side failed the first time"
+    for note, count in details.notes.items():
+        yield f"note: {note}", f"{count} samples"
+    yield "versions", ", ".join(f"{name} {of}" for name, of in manifest.versions.items())
+    yield "begun", f"{manifest.created} on {manifest.host}"
+
+
+def _limits(limits: Limits) -> str:
+    network = ", loopback network" if limits.loopback else ""
+    return (
+        f"{limits.cpu_seconds:g} s of processor time, {limits.wall_seconds:g} s of wall time, "
+        f"{_size(limits.memory_bytes)} of memory, {_size(limits.output_bytes)} of output, "
+        f"{limits.processes} processes, {_size(limits.file_bytes)} a file{network}"
+    )
+
+
+def _size(count: int) -> str:
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"

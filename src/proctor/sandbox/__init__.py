@@ -20,7 +20,8 @@ read the user's files and talk to the network. It exists for hosts where nothing
 
 from typing import Protocol
 
-from proctor.records.execution import Enforcement, Execution, Limits
+from proctor.records.execution import Enforcement, Execution
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.job import Job

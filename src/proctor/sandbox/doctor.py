@@ -12,18 +12,16 @@ import msgspec
 from proctor.errors import HostError, InputError, SandboxError
 from proctor.languages import all_languages, plugin_languages
 from proctor.records.execution import (
-    KIB,
-    MIB,
     Denied,
     Enforcement,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     Tier,
     TimedOut,
 )
+from proctor.records.limits import KIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.host_check import Host, HostCheck, Remedy, check_host, probe, remedies

@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.records.execution import MIB, OutOfMemory
+from proctor.records.execution import OutOfMemory
+from proctor.records.limits import MIB
 from proctor.sandbox.limits.cgroup import Cgroup, find_cgroup_root
 
 PROBE = """

@@ -15,7 +15,7 @@ from litestar.types import HTTPRequestEvent, HTTPScope, Receive, Send
 from proctor.client.schema import BatchAnswer, BatchLine, decode
 from proctor.errors import InputError
 from proctor.records.encoding import encode
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.server.errors import ErrorResponse, error_for
 from proctor.server.grade import grade_one, grading_plan
 from proctor.server.queue import QueueFull, QueueTimeout

@@ -9,14 +9,8 @@ import msgspec
 from proctor.client.schema import Execute, Executed, LimitsAsked, decode_files
 from proctor.errors import InputError, SandboxError
 from proctor.languages import get_language
-from proctor.records.execution import (
-    Execution,
-    Exited,
-    Limits,
-    OutputTooLong,
-    SandboxFailed,
-    Signalled,
-)
+from proctor.records.execution import Execution, Exited, OutputTooLong, SandboxFailed, Signalled
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.supervisor.job import Job

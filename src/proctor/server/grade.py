@@ -13,7 +13,7 @@ from proctor.grading.prepare import Options
 from proctor.judge.comparators import parse_profile
 from proctor.judge.judgement import Rules
 from proctor.records.completion import Completion
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.receipt import Receipt
 from proctor.records.task import Task
 from proctor.records.verdict import Bucket

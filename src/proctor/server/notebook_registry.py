@@ -13,7 +13,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 from proctor.errors import SandboxError
-from proctor.records.execution import MIB, Limits
+from proctor.records.limits import MIB, Limits
 from proctor.sandbox import Sandbox
 from proctor.sandbox.limits.memory_budget import host_memory
 from proctor.sandbox.supervisor.notebook import Notebook

@@ -16,7 +16,8 @@ from proctor.client.schema import (
     decode_files,
 )
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import Limits, SandboxFailed
+from proctor.records.execution import SandboxFailed
+from proctor.records.limits import Limits
 from proctor.sandbox.supervisor.job import NOT_THERE, is_inside
 from proctor.sandbox.supervisor.notebook import Cell, Notebook
 from proctor.server.errors import ErrorResponse

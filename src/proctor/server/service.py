@@ -15,7 +15,8 @@ from proctor.errors import InputError
 from proctor.grading.engine import Engine, LocalEngine
 from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
-from proctor.records.execution import MIB, Limits, SandboxFailed
+from proctor.records.execution import SandboxFailed
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.records.task import Benchmark, Task
 from proctor.sandbox import Sandbox

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.storage.home import home
 
 MOST_BYTES = 1024 * MIB

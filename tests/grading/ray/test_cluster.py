@@ -26,7 +26,8 @@ from proctor.grading.ray.remote_sandbox import open_remote_sandbox
 from proctor.grading.ray.worker import WorkerReady, WorkerSetup
 from proctor.grading.receipts import software_versions
 from proctor.records.completion import Completion
-from proctor.records.execution import Exited, Limits
+from proctor.records.execution import Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.receipt import Receipt
 from proctor.records.task import Assertions, Benchmark, StdinCases, Task

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from proctor.errors import InputError, SandboxError
-from proctor.extraction.found import Extraction
 from proctor.grading.engine import JudgePool, JudgeRequest
 from proctor.grading.prepare import PreparedSample
 from proctor.grading.ray.placement import WorkerShare
@@ -27,7 +26,9 @@ from proctor.grading.receipts import build_receipt
 from proctor.judge.conversation import Findings
 from proctor.judge.judgement import Judgement, Rules
 from proctor.records.completion import Completion
-from proctor.records.execution import Execution, Exited, Limits, Signalled, Usage
+from proctor.records.execution import Execution, Exited, Signalled, Usage
+from proctor.records.extraction import Extraction
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, StdinCases, Task
 from proctor.records.verdict import Bucket, Passed

@@ -10,7 +10,7 @@ from proctor.extraction.assemble import reference_program
 from proctor.judge.conversation import Findings
 from proctor.judge.cpp.judge import CppJudge, _found
 from proctor.judge.judge import Judge
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.records.task import TestProgram as InOneFile

@@ -14,16 +14,14 @@ import pytest
 from proctor.errors import SandboxError
 from proctor.judge.judge import Judge
 from proctor.records.execution import (
-    GIB,
-    MIB,
     Ending,
     Exited,
-    Limits,
     OutOfMemory,
     SandboxFailed,
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.records.task import Assertions, Task
 from proctor.records.verdict import Bucket

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.limits.cgroup import hierarchy
 from proctor.sandbox.limits.clock import ProcessLoad, Stopwatch, load_of_descendants
 

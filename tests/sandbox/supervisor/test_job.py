@@ -3,15 +3,8 @@
 import pytest
 
 from proctor.errors import InputError
-from proctor.records.execution import (
-    MIB,
-    Exited,
-    Limits,
-    OutputTooLong,
-    SandboxFailed,
-    Signalled,
-    TimedOut,
-)
+from proctor.records.execution import Exited, OutputTooLong, SandboxFailed, Signalled, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import MAX_FILES, Job, is_inside
 from tests.requires import requires_language

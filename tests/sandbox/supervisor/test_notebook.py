@@ -9,12 +9,12 @@ from proctor.errors import InputError, SandboxError
 from proctor.records.execution import (
     Denied,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import Limits
 
 FORGED = (
     "import os, struct, time\nnumber, said = %d, %r\n"

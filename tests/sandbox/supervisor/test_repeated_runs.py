@@ -10,15 +10,14 @@ import pytest
 
 from proctor.errors import SandboxError
 from proctor.records.execution import (
-    MIB,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.limits.clock import child_pids

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.records.execution import Exited, Limits
+from proctor.records.execution import Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor import rootfs
 from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter, package_folders

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.supervisor import temp_dirs as module
 from proctor.sandbox.supervisor.temp_dirs import PREFIX, LockedTempDir, _in_use, sweep
 from proctor.sandbox.tiers.select import open_sandbox

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from proctor.cancellation import Cancelled, cancellable
 from proctor.errors import SandboxError
 from proctor.records.execution import (
-    MIB,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import MIB, Limits
 from proctor.sandbox.supervisor.workspace import Command, Workspace
 from proctor.sandbox.tiers.select import open_sandbox
 

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.records.execution import MIB, Denied, Execution, Exited, Limits
+from proctor.records.execution import Denied, Execution, Exited
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.tiers import contained
 from proctor.sandbox.tiers.pooled import PooledSandbox

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import MIB, Exited, Limits, Signalled, TimedOut
+from proctor.records.execution import Exited, Signalled, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.records.receipt import Receipt
 from proctor.sandbox.inside.isolation import docker_fd_passing

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.errors import SandboxError
 from proctor.judge.judge import Judge
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Task, UnitTests
 from proctor.records.verdict import Passed

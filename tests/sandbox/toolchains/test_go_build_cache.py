@@ -8,7 +8,8 @@ import pytest
 from proctor.languages import get_language
 from proctor.languages.compiler import pack_files
 from proctor.languages.toolchain import Toolchain
-from proctor.records.execution import Execution, Exited, Limits
+from proctor.records.execution import Execution, Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.toolchains import go_build_cache

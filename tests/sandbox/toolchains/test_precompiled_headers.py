@@ -15,7 +15,8 @@ from proctor.cancellation import Cancelled
 from proctor.errors import SandboxError
 from proctor.languages import gcc
 from proctor.languages.compiler import BuildRecipe, CompiledProgram, CompileFailure, unpack_files
-from proctor.records.execution import Execution, Exited, Limits, Signalled, TimedOut, Usage
+from proctor.records.execution import Execution, Exited, Signalled, TimedOut, Usage
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box_pool import Pool
 from proctor.sandbox.toolchains import precompiled_headers

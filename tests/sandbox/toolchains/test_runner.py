@@ -15,7 +15,8 @@ from proctor.errors import SandboxError
 from proctor.judge.judge import Judge
 from proctor.languages import get_language
 from proctor.languages.toolchain import Toolchain
-from proctor.records.execution import Exited, Limits, SandboxFailed, TimedOut
+from proctor.records.execution import Exited, SandboxFailed, TimedOut
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket, Unscored

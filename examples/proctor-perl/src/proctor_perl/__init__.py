@@ -4,7 +4,7 @@ from pathlib import Path
 
 from proctor.benchmarks import tasks_file
 from proctor.benchmarks.source import Declaration, Source
-from proctor.languages import Language
+from proctor.languages.language import Language
 
 PROBE = r"""
 use strict;

@@ -10,8 +10,8 @@ from proctor.checks.contract.references import describe_answers
 from proctor.checks.contract.result import Status
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble, reference_program
-from proctor.extraction.found import Extraction, NoCode
 from proctor.languages import get_language
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket

@@ -10,7 +10,8 @@ from proctor.cli import options, setup
 from proctor.errors import InputError, boundary
 from proctor.extraction.assemble import BASE_IMPORTS, prepend
 from proctor.languages import all_languages, unknown_language
-from proctor.records.execution import Exited, Limits, OutputTooLong, Signalled
+from proctor.records.execution import Exited, OutputTooLong, Signalled
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.report.json import render
 from proctor.settings import load_settings

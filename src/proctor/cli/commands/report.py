@@ -7,7 +7,7 @@ import typer
 
 from proctor.cli import options, setup
 from proctor.errors import InputError
-from proctor.report import full, tables
+from proctor.report import csv_export, full
 from proctor.report import html as page
 from proctor.report import json as as_json
 from proctor.report import markdown as md
@@ -38,16 +38,16 @@ def report(
     if json + markdown + tsv > 1:
         raise InputError("report: --json, --markdown and --tsv: choose one of them")
     if tsv:
-        typer.echo("\n".join(tables.by_task(run)))
+        typer.echo("\n".join(csv_export.by_task(run)))
         return
     summary = summarize(run, ks=setup.parse_counts("--k", k), seed=seed)
     details = compute_details(run, seed=seed)
     if html is not None:
         write_out(html, page.render(summary, details))
     if csv is not None:
-        tables.write_csv(run, csv)
+        csv_export.write_csv(run, csv)
     if parquet is not None:
-        tables.write_parquet(run, parquet)
+        csv_export.write_parquet(run, parquet)
     if json:
         typer.echo(as_json.render(full.record(summary, details)))
     else:

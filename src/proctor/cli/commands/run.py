@@ -12,7 +12,7 @@ from proctor.cli.run_plan import run_and_exit, run_suite_and_exit
 from proctor.grading.evaluate import Plan
 from proctor.models import RecordedModel
 from proctor.models.generated import GenerativeModel
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.task import Benchmark
 from proctor.settings import load_settings
 

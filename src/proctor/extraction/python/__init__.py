@@ -16,7 +16,6 @@ its unfinished last statement dropped; if the entry point was in it, there is no
 import re
 
 from proctor.extraction import markdown
-from proctor.extraction.found import Extraction, NoCode
 from proctor.extraction.markdown import Block
 from proctor.extraction.python import syntax
 from proctor.extraction.python.blocks import FINDERS, Answer
@@ -24,6 +23,7 @@ from proctor.extraction.python.layout import has_definition, indent_of
 from proctor.extraction.python.reader import ParsedText, TextParser
 from proctor.extraction.tool_wrappers import MOST
 from proctor.languages.python import LANGUAGE as PYTHON
+from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import Task
 
 _TAG_LINE = re.compile(r"\s*+(?:python3?|py)[ \t]*+\n", re.IGNORECASE)

@@ -17,9 +17,9 @@ from proctor.extraction.python.layout import (
     statement_starts,
 )
 from proctor.extraction.python.reader import ParsedText, TextParser
+from proctor.extraction.python.trailing_chat import before_chat
 from proctor.extraction.tool_wrappers import MOST
 
-_CHAT = re.compile(r"(?:Human|Assistant|User|Explanation)\b *(?::|$)|\*\*|###|---", re.MULTILINE)
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: (.*)|)$", re.MULTILINE)
 _INDENTED = re.compile(r"^(?:[ ]{2,}|\t+)(?=(?:async +)?def |class |import |from |@)", re.MULTILINE)
 
@@ -98,9 +98,7 @@ def _tool_call(answer: Answer) -> Iterator[Block]:
 
 def _before_chat(answer: Answer) -> Iterator[Block]:
     """The text before a line that begins a new turn or an explanation, nearest last."""
-    marks = (start for start in answer.starts[1:] if _CHAT.match(answer.text, start))
-    for mark in reversed(list(islice(marks, MOST))):
-        yield Block(code=answer.text[:mark], kind="chat-cut")
+    return before_chat(answer.text, answer.starts)
 
 
 def _amid_prose(answer: Answer) -> Iterator[Block]:

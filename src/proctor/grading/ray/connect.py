@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from proctor.errors import ClusterError, InputError
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.settings import default_workers, tell_others
 
 STORE_BYTES = 128 * MIB

@@ -39,7 +39,8 @@ from proctor.grading.ray.placement import WorkerSlot, worker_slots
 from proctor.grading.ray.worker import BatchItem, BatchResult, JudgeWorker, WorkerReady, WorkerSetup
 from proctor.grading.receipts import software_versions
 from proctor.judge.judgement import Judgement
-from proctor.records.execution import Enforcement, Execution, Limits
+from proctor.records.execution import Enforcement, Execution
+from proctor.records.limits import Limits
 from proctor.records.receipt import first_difference
 from proctor.records.task import Benchmark, Task
 from proctor.records.verdict import Unscored

@@ -3,7 +3,8 @@
 from typing import Any, cast
 
 from proctor.grading.ray.engine import RayEngine
-from proctor.records.execution import Execution, Limits
+from proctor.records.execution import Execution
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.supervisor.job import Job

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from proctor.judge.cpp.signature import ARITIES, HEADERS, Parameter, Signature, Type, call_arguments
 from proctor.judge.instrument_tests import Tokens, instrument
-from proctor.languages import Harness, cpp
+from proctor.languages import cpp
 from proctor.languages.c import MAIN
+from proctor.languages.language import Harness
 
 CPP = Path(__file__).parent
 BORDER = (CPP / "border.h").read_text()

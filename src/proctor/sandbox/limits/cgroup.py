@@ -31,7 +31,8 @@ if sys.platform != "win32":  # where there are neither locks nor cgroups
     import fcntl
 
 from proctor.errors import SandboxError
-from proctor.records.execution import MIB, Ending, Limits, OutOfMemory, SandboxFailed
+from proctor.records.execution import Ending, OutOfMemory, SandboxFailed
+from proctor.records.limits import MIB, Limits
 
 KEEPER_BYTES = 256 * MIB
 """What a keeper itself needs besides what it was started with: it holds what its guest says."""

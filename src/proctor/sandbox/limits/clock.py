@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.limits.cpu_steal import HERTZ, StolenTimeMeter, steal_on_host, throttling_here
 
 TICK = 0.1

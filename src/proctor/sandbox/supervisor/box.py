@@ -15,7 +15,8 @@ import msgspec
 from proctor import fork_safe_fds
 from proctor.cancellation import CANCELLED, Cancelled, is_cancelled
 from proctor.errors import GIVES_OUT, HostError, SandboxError, boundary
-from proctor.records.execution import Ending, Limits
+from proctor.records.execution import Ending
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.inside.roles.program import pack_program
 from proctor.sandbox.limits.cgroup import Cgroup, HostMemory, memory_left

@@ -8,13 +8,13 @@ import msgspec
 from proctor.records.execution import (
     Ending,
     Execution,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     SandboxFailed,
     TimedOut,
     Usage,
 )
+from proctor.records.limits import Limits
 from proctor.sandbox.limits.clock import Stopwatch
 from proctor.sandbox.supervisor.control_socket import Answer
 from proctor.sandbox.supervisor.guest import by_itself

@@ -22,7 +22,6 @@ from proctor.records.execution import (
     Ending,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     SandboxFailed,
@@ -30,6 +29,7 @@ from proctor.records.execution import (
     TimedOut,
     Usage,
 )
+from proctor.records.limits import Limits
 from proctor.sandbox.inside.protocol.frames import Frame, Reader, TooLarge
 from proctor.sandbox.limits.cgroup import Cgroup
 from proctor.sandbox.limits.clock import Expiry, ProcessLoad, Stopwatch

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import MIB, Execution, Limits
+from proctor.records.execution import Execution
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box_pool import Pool, R
 from proctor.sandbox.supervisor.protocols import BoxProtocol

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import MIB, Denied, Ending, Limits, TimedOut
+from proctor.records.execution import Denied, Ending, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.sandbox.inside.protocol import frames
 from proctor.sandbox.inside.protocol.frames import Frame, Malformed, TooLarge
 from proctor.sandbox.limits.clock import ProcessLoad

@@ -2,7 +2,8 @@
 
 from typing import Literal, Protocol
 
-from proctor.records.execution import Execution, Limits
+from proctor.records.execution import Execution
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.inside.protocol.frames import Frame
 from proctor.sandbox.limits.clock import Stopwatch

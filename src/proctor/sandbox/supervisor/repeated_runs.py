@@ -6,7 +6,8 @@ import msgspec
 
 from proctor.cancellation import raise_if_cancelled
 from proctor.errors import SandboxError
-from proctor.records.execution import Execution, Limits, SandboxFailed
+from proctor.records.execution import Execution, SandboxFailed
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import PreparedProgram
 from proctor.sandbox.supervisor.box import Box, program_blob

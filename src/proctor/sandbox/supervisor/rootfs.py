@@ -19,7 +19,7 @@ import msgspec
 
 from proctor import fork_safe_fds
 from proctor.errors import InputError, SandboxError, boundary
-from proctor.records.execution import GIB
+from proctor.records.limits import GIB
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
 from proctor.settings import TuneFork

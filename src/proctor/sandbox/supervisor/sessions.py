@@ -7,7 +7,8 @@ import msgspec
 
 from proctor.cancellation import raise_if_cancelled
 from proctor.errors import SandboxError
-from proctor.records.execution import MIB, Execution, Exited, Limits
+from proctor.records.execution import Execution, Exited
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import program_blob
 from proctor.sandbox.supervisor.protocols import BoxProtocol

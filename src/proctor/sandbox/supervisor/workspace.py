@@ -20,15 +20,8 @@ import msgspec
 from proctor.cancellation import raise_if_cancelled
 from proctor.errors import SandboxError
 from proctor.languages.toolchain import find_toolchain
-from proctor.records.execution import (
-    MIB,
-    Execution,
-    Exited,
-    Limits,
-    OutputTooLong,
-    SandboxFailed,
-    TimedOut,
-)
+from proctor.records.execution import Execution, Exited, OutputTooLong, SandboxFailed, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import Box
 from proctor.sandbox.supervisor.environment import ENVIRONMENT

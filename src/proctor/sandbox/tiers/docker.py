@@ -21,7 +21,8 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.records.execution import Enforcement, Execution, Limits
+from proctor.records.execution import Enforcement, Execution
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import PreparedProgram
 from proctor.sandbox.supervisor.box import Box

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import MIB, Limits
+from proctor.records.limits import MIB, Limits
 from proctor.sandbox.inside.isolation.docker_fd_passing import KNOCK
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.environment import ENVIRONMENT

@@ -12,7 +12,8 @@ import msgspec
 from proctor.cancellation import raise_if_cancelled
 from proctor.errors import SandboxError
 from proctor.languages import get_language
-from proctor.records.execution import Enforcement, Execution, Limits, SandboxFailed, Tier
+from proctor.records.execution import Enforcement, Execution, SandboxFailed, Tier
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox import PreparedProgram
 from proctor.sandbox.limits import seccomp

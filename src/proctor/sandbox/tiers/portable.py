@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from proctor.errors import SandboxError
-from proctor.records.execution import Enforcement, Execution, Limits, SandboxFailed
+from proctor.records.execution import Enforcement, Execution, SandboxFailed
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.limits.clock import load_of_descendants
 from proctor.sandbox.supervisor.box import Box

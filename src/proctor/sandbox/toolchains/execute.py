@@ -8,7 +8,8 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.languages.compiler import CompiledProgram, CompileFailure, Outcome, outcome_of
 from proctor.languages.toolchain import Toolchain
-from proctor.records.execution import MIB, Execution, Limits, OutOfMemory, SandboxFailed, Signalled
+from proctor.records.execution import Execution, OutOfMemory, SandboxFailed, Signalled
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import Box
 from proctor.sandbox.supervisor.environment import ENVIRONMENT

@@ -21,7 +21,8 @@ from proctor.errors import SandboxError
 from proctor.languages import gcc
 from proctor.languages.compiler import LIMITS, BuildRecipe
 from proctor.languages.toolchain import Toolchain
-from proctor.records.execution import MIB, Execution, Exited, Limits
+from proctor.records.execution import Execution, Exited
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.toolchains.sealed_memfd import seal_file
 from proctor.storage.cache import Cache

@@ -24,7 +24,8 @@ from proctor.languages.compiler import (
     pack_files,
 )
 from proctor.languages.toolchain import Toolchain, find_toolchain
-from proctor.records.execution import MIB, Execution, Exited, Limits, OutOfMemory, TimedOut
+from proctor.records.execution import Execution, Exited, OutOfMemory, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import Box
 from proctor.sandbox.supervisor.box_pool import Pool

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import IO
 
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.server.mcp.messages import INVALID_REQUEST, RpcError
 from proctor.server.mcp.session import Session
 from proctor.server.service import Service

@@ -19,7 +19,7 @@ from proctor.client.schema import (
     Short,
     decode,
 )
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.server.execute import execution_body
 from proctor.server.grade import graded_body, grading_plan
 from proctor.server.keys import ANYBODY

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from proctor.judge.conversation import GOODBYE, load_request
-from proctor.records.execution import MIB
+from proctor.records.limits import MIB
 from proctor.records.program import Program
 from proctor.sandbox import Sandbox
 from proctor.sandbox.supervisor.repeated_runs import MAX_PREPARATIONS

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SandboxError
-from proctor.records.execution import Exited, Limits
+from proctor.records.execution import Exited
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.inside.isolation import syscalls
 from proctor.sandbox.inside.keeper import tune_for_fork

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 
 HOOK = "import sys\ndef hook(*error):\n    {}\nsys.excepthook = hook\n1 / 0"

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import GIB, MIB, Exited, Limits, SandboxFailed, Signalled, TimedOut
+from proctor.records.execution import Exited, SandboxFailed, Signalled, TimedOut
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.tiers.select import AUTOMATIC, open_sandbox
 from proctor.sandbox.tiers.wasm import open_wasm

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.records.execution import GIB
+from proctor.records.limits import GIB
 from proctor.server.compat.piston.requests import Wrong, address, execute, parse
 
 FILE = {"content": "print(1)"}

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.records.execution import (
-    MIB,
     Denied,
     Execution,
     Exited,
@@ -22,6 +21,7 @@ from proctor.records.execution import (
     TimedOut,
     Usage,
 )
+from proctor.records.limits import MIB
 from proctor.server.compat.sandboxfusion.answers import MOST_OUTPUT, ran
 from proctor.server.compat.sandboxfusion.requests import LANGUAGES
 from proctor.server.compat.sandboxfusion.running import runnable

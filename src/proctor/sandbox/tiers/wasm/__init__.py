@@ -25,7 +25,8 @@ from typing import NoReturn
 
 from proctor.cancellation import raise_if_cancelled
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import MIB, Enforcement, Execution, Exited, Limits, SandboxFailed
+from proctor.records.execution import Enforcement, Execution, Exited, SandboxFailed
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.limits.clock import load_of_process
 from proctor.sandbox.supervisor.box_pool import Pool

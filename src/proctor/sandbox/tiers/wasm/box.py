@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 
 from proctor import fork_safe_fds
 from proctor.errors import SandboxError, boundary
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.inside.isolation.cleanup import empty_folder
 from proctor.sandbox.inside.isolation.safe_open import open_below

@@ -15,12 +15,12 @@ from proctor.records.execution import (
     Ending,
     Execution,
     Exited,
-    Limits,
     OutputTooLong,
     SandboxFailed,
     Signalled,
     Usage,
 )
+from proctor.records.limits import Limits
 from proctor.sandbox.inside.protocol.frames import Frame, Reader, TooLarge
 from proctor.sandbox.limits.clock import TICK, ProcessLoad, Stopwatch
 from proctor.sandbox.supervisor.guest import GuestEnded, over_limit

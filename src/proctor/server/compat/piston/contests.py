@@ -15,17 +15,16 @@ import msgspec
 
 from proctor.languages.compiler import LIMITS
 from proctor.records.execution import (
-    MIB,
     Denied,
     Execution,
     Exited,
-    Limits,
     OutOfMemory,
     OutputTooLong,
     Signalled,
     TimedOut,
     Usage,
 )
+from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import Job
 from proctor.server.compat.piston.answers import Ran, Stage, stage, told

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 
 USUAL_MILLISECONDS = {
     "compile_timeout": 10_000,

@@ -8,7 +8,8 @@ from proctor.errors import InputError, SandboxError
 from proctor.languages import get_language
 from proctor.languages.compiler import LIMITS
 from proctor.languages.toolchain import find_toolchain
-from proctor.records.execution import GIB, MIB, Execution, Limits, SandboxFailed
+from proctor.records.execution import Execution, SandboxFailed
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import Job, is_inside
 from proctor.server.compat.piston.answers import Ran, stage

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import msgspec
 
 from proctor.errors import SandboxError
-from proctor.languages import PistonName, all_languages, get_language
+from proctor.languages import all_languages, get_language
+from proctor.languages.language import PistonName
 from proctor.sandbox import Sandbox
 from proctor.server.compat.piston.versions import parsed, satisfies, version_in
 

@@ -8,7 +8,6 @@ import msgspec
 
 from proctor.languages.compiler import KEPT_DIAGNOSTICS
 from proctor.records.execution import (
-    MIB,
     Denied,
     Execution,
     Exited,
@@ -18,6 +17,7 @@ from proctor.records.execution import (
     Signalled,
     TimedOut,
 )
+from proctor.records.limits import MIB
 from proctor.sandbox.supervisor.job import NOT_THERE
 
 MOST_OUTPUT = MIB

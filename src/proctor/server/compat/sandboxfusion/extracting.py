@@ -11,9 +11,10 @@ from typing import Literal
 import msgspec
 
 from proctor.extraction import extract
-from proctor.extraction.found import Extraction, NoCode
 from proctor.languages import all_languages
-from proctor.records.execution import Exited, Limits, SandboxFailed
+from proctor.records.execution import Exited, SandboxFailed
+from proctor.records.extraction import Extraction, NoCode
+from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.sandbox import Sandbox

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from proctor.errors import InputError, SandboxError
-from proctor.records.execution import MIB, Denied, Limits, OutOfMemory, SandboxFailed, TimedOut
+from proctor.records.execution import Denied, OutOfMemory, SandboxFailed, TimedOut
+from proctor.records.limits import MIB, Limits
 from proctor.sandbox.supervisor.job import NOT_THERE, is_inside
 from proctor.sandbox.supervisor.notebook import Cell, Notebook
 from proctor.server import notebook_routes

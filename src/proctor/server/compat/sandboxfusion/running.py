@@ -8,9 +8,10 @@ from functools import cache
 import msgspec
 
 from proctor.errors import InputError
-from proctor.languages import Language, all_languages
+from proctor.languages import all_languages
 from proctor.languages.compiler import LIMITS
-from proctor.records.execution import GIB, MIB, Limits
+from proctor.languages.language import Language
+from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import Job, is_inside
 from proctor.server.compat.sandboxfusion.answers import MOST_OUTPUT, TOO_LATE, Ran, failed_here, ran

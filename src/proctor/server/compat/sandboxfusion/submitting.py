@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from proctor.extraction.assemble import assemble
-from proctor.extraction.found import NoCode
 from proctor.grading.engine import Engine, JudgeRequest
 from proctor.judge.judgement import Rules
+from proctor.records.extraction import NoCode
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import TIMEOUTS, Bucket, Failed, TestResult, Unscored, Verdict
 from proctor.results.pass_at_k import Tally, estimate

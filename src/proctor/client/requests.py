@@ -9,7 +9,7 @@ import msgspec
 
 from proctor.client.schema import ErrorBody, Executed, Graded
 from proctor.errors import InputError, ServiceError
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.records.receipt import Receipt
 from proctor.records.task import Task
 

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.errors import InputError
 from proctor.records.verdict import Bucket
-from proctor.report.tables import COLUMNS, by_task, write_csv, write_parquet
+from proctor.report.csv_export import COLUMNS, by_task, write_csv, write_parquet
 
 Past = Callable[..., Path]
 
@@ -34,7 +34,7 @@ def test_one_line_a_sample(past_run: Past, tmp_path: Path, hostile_texts: tuple[
 def test_parquet(past_run: Past, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow import parquet
 
-    monkeypatch.setattr("proctor.report.tables.BATCH", 2)
+    monkeypatch.setattr("proctor.report.csv_export.BATCH", 2)
     run = past_run("run", {"a": "PWH"})
     assert write_parquet(run, tmp_path / "run.parquet") == 3
     table = parquet.read_table(tmp_path / "run.parquet").to_pylist()
