@@ -179,15 +179,15 @@ class Box:
         program: Program | None = None,
         code: bytes = b"",
         stdin: bytes | None = None,
-        how: Mapping[str, Any] | None = None,
+        exec_spec: Mapping[str, Any] | None = None,
         gentle: bool = False,
-        beside: Sequence[int] = (),
+        extra_fds: Sequence[int] = (),
         finally_: Callable[[], None] | None = None,
     ) -> Guest:
         """Fork a guest and return its outside; without a program it gets a border.
 
-        `how` is for programs of other languages than Python: see `toolchains/runner.py`. It finds
-        the descriptors that are `beside` behind its own.
+        `exec_spec` is for other languages than Python: see `toolchains/runner.py`. The guest finds
+        `extra_fds` after its own descriptors.
         """
         own = program_blob(program, code)
         self._make_room(limits, len(own))
@@ -195,10 +195,13 @@ class Box:
             "role": role,
             "limits": msgspec.to_builtins(limits),
         }
-        if how is not None:
-            order |= {"how": how, "limits": {**order["limits"], **how["limits"]}}
+        if exec_spec is not None:
+            order |= {
+                "exec_spec": exec_spec,
+                "limits": {**order["limits"], **exec_spec["limits"]},
+            }
         with GuestPipes(border=program is None, fed=stdin is not None) as ends:
-            self.control.order([*ends.given, *beside], own, do="start", **order)
+            self.control.order([*ends.given, *extra_fds], own, do="start", **order)
             answer = self._answer()
             if "started" not in answer.header:
                 why = answer.header.get("refused", "no answer")

@@ -105,7 +105,7 @@ class Workspace:
                 program=NO_PROGRAM,
                 code=text,
                 stdin=stdin,
-                how={"limits": self._more},
+                exec_spec={"limits": self._more},
             )
             guest.wait()
             execution = guest.finish()

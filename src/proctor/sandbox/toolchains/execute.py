@@ -46,25 +46,27 @@ def compile_in_box(
     headers: int | None = None,
 ) -> Execution:
     """Compile a program, with compiled headers if there are any."""
-    how = exec_spec(toolchain, program, toolchain.compiler(tests=program.tests), limits)
-    how["products"] = how["products"] if products is None else list(products)
-    how["steps"] = [how["argv"]]
-    how["limits"]["address_bytes"] = None  # its end would say nothing about memory
-    beside = show(how, headers)
-    return ending_of(box.start("build", limits, program=program, how=how, beside=beside))
+    spec = make_exec_spec(toolchain, program, toolchain.compiler(tests=program.tests), limits)
+    spec["products"] = spec["products"] if products is None else list(products)
+    spec["steps"] = [spec["argv"]]
+    spec["limits"]["address_bytes"] = None  # its end would say nothing about memory
+    extra_fds = show(spec, headers)
+    return ending_of(
+        box.start("build", limits, program=program, exec_spec=spec, extra_fds=extra_fds)
+    )
 
 
 def run_in_box(
     box: Box, toolchain: Toolchain, program: Program, limits: Limits, stdin: bytes, *, files: bytes
 ) -> Execution:
     """Run a program, or what its compiler left."""
-    how = exec_spec(toolchain, program, toolchain.runner(tests=program.tests), limits)
+    spec = make_exec_spec(toolchain, program, toolchain.runner(tests=program.tests), limits)
     if toolchain.language.products:
-        how["file"] = ""
+        spec["file"] = ""
         program = msgspec.structs.replace(program, source="")
     else:
         files = b""
-    guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, how=how)
+    guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, exec_spec=spec)
     # One whose time is over before it begins has been compiled all the same.
     execution = msgspec.structs.replace(ending_of(guest), compiled=True)
     return is_used_up(execution, limits) if toolchain.language.address_space else execution
@@ -88,7 +90,9 @@ def ending_of(guest: Guest) -> Execution:
     return execution
 
 
-def exec_spec(toolchain: Toolchain, program: Program, words: Any, limits: Limits) -> dict[str, Any]:
+def make_exec_spec(
+    toolchain: Toolchain, program: Program, words: Any, limits: Limits
+) -> dict[str, Any]:
     """Say how a guest becomes a compiler or a program."""
     language, memory = toolchain.language, limits.memory_bytes
     main = toolchain.name_for(program.source)
@@ -103,7 +107,7 @@ def exec_spec(toolchain: Toolchain, program: Program, words: Any, limits: Limits
         "environment": {**own, **scratch, **toolchain.environment(memory)},
         "products": list(language.products),
         "border": False,
-        "beside": "",
+        "extra_file": "",
         "warm": toolchain.warm,
         "cache": language.cache,
         "limits": {

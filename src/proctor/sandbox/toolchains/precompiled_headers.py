@@ -178,14 +178,14 @@ def headers_used_by(program: Program, toolchain: Toolchain, limits: Limits) -> H
     return HeaderRequest(names, words, WORTH_IT_FOR_PROGRAMS)
 
 
-def show(how: dict[str, Any], file: int | None) -> Sequence[int]:
+def show(spec: dict[str, Any], file: int | None) -> Sequence[int]:
     """Have the first step of a compiler begin with compiled headers, if there are any.
 
     Return the descriptors that it has to be given for that.
     """
     if file is None:
         return ()
-    how |= {"beside": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(how["steps"])}
+    spec |= {"extra_file": f"{gcc.HEADER}.gch", "steps": gcc.with_headers(spec["steps"])}
     return (file,)
 
 

@@ -36,7 +36,7 @@ from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter
 from proctor.sandbox.toolchains.execute import (
     compile_in_box,
     ending_of,
-    exec_spec,
+    make_exec_spec,
     files_around,
     run_in_box,
 )
@@ -141,7 +141,7 @@ class ToolchainRunner:
                 return outcome.execution
             done = self.run(toolchain, job.program, job.limits, job.stdin, outcome.files)
             return msgspec.structs.replace(done, build=outcome.execution)
-        name = exec_spec(toolchain, job.program, (), job.limits)["file"]
+        name = make_exec_spec(toolchain, job.program, (), job.limits)["file"]
         job.refuse_name(name, *toolchain.language.products)
         pool = self._pool(
             toolchain, loopback=job.limits.loopback, shared_bytes=job.limits.scratch_bytes
@@ -234,16 +234,23 @@ class ToolchainRunner:
     def _compile(self, toolchain: Toolchain, recipe: BuildRecipe, headers: int | None) -> Execution:
         """Follow a recipe with compiled headers, if there are any."""
         nothing = Program(source="", language=toolchain.language.name)
-        how = exec_spec(toolchain, nothing, (), COMPILING)
-        how |= {"file": "", "steps": recipe.steps, "products": recipe.products}
-        how["limits"]["address_bytes"] = None
-        beside = show(how, headers)
+        spec = make_exec_spec(toolchain, nothing, (), COMPILING)
+        spec |= {"file": "", "steps": recipe.steps, "products": recipe.products}
+        spec["limits"]["address_bytes"] = None
+        extra_fds = show(spec, headers)
         pool = self._pool(toolchain, loopback=False)
         box = pool.take()
         try:
             code = pack_files(recipe.files)
             return ending_of(
-                box.start("build", COMPILING, program=nothing, code=code, how=how, beside=beside)
+                box.start(
+                    "build",
+                    COMPILING,
+                    program=nothing,
+                    code=code,
+                    exec_spec=spec,
+                    extra_fds=extra_fds,
+                )
             )
         finally:
             pool.give_back(box)
@@ -271,14 +278,16 @@ class ToolchainRunner:
             file_bytes=max(limits.file_bytes, size),
         )
         nothing = Program(source="", language=toolchain.language.name)
-        how = exec_spec(toolchain, nothing, (), limits)
-        how |= {"file": "", "argv": ["./host", *args], "border": True, "beside": "host"}
+        spec = make_exec_spec(toolchain, nothing, (), limits)
+        spec |= {"file": "", "argv": ["./host", *args], "border": True, "extra_file": "host"}
         pool = self._pool(toolchain, loopback=limits.loopback)
         box = pool.take()
         try:
             end = partial(pool.give_back, box)
             code = pack_files(files)
-            return box.start("foreign", limits, code=code, how=how, beside=[host], finally_=end)
+            return box.start(
+                "foreign", limits, code=code, exec_spec=spec, extra_fds=[host], finally_=end
+            )
         except BaseException:
             pool.give_back(box)
             raise

@@ -120,7 +120,7 @@ class GuestSetup:
 
     def _run(self, order: dict[str, Any], parcel: memoryview) -> None:
         """Run a program, which does not return."""
-        run = _other(order["role"]) if "how" in order else run_program
+        run = _other(order["role"]) if "exec_spec" in order else run_program
         source, code, args, _ = map(bytes, unpack_program(parcel))
         order = {**order, "args": load(args or b"[]")}
         run(lambda: self._go(self._last), self._status[1], order, source, code)

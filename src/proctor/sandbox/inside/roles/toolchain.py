@@ -25,27 +25,27 @@ def run_foreign(
     seal: Callable[[], None], stages: int, order: dict[str, Any], source: bytes, packed: bytes
 ) -> NoReturn:
     """Write the source, or unpack what was made of it, and run what the order says."""
-    how = order["how"]
+    spec = order["exec_spec"]
     seal()
     try:
         if packed:
             _unpack(packed)
-        if how["file"]:
-            _write(how["file"], source)
-        if how["border"]:
+        if spec["file"]:
+            _write(spec["file"], source)
+        if spec["border"]:
             os.set_inheritable(BORDER, True)
-            _copy(BORDER + 1, how["beside"])
-        elif how["beside"]:
+            _copy(BORDER + 1, spec["extra_file"])
+        elif spec["extra_file"]:
             os.set_inheritable(BORDER, True)
-            os.symlink(f"/proc/self/fd/{BORDER}", how["beside"])
+            os.symlink(f"/proc/self/fd/{BORDER}", spec["extra_file"])
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
             signal.signal(ignored, signal.SIG_DFL)
         if order["role"] == "build":
-            if how["warm"]:
-                _link(how["warm"], how["cache"])
-            _build(how, stages)
+            if spec["warm"]:
+                _link(spec["warm"], spec["cache"])
+            _build(spec, stages)
         os.write(stages, b"C")
-        os.execve(how["argv"][0], [*how["argv"], *order["args"]], how["environment"])
+        os.execve(spec["argv"][0], [*spec["argv"], *order["args"]], spec["environment"])
     except BaseException as error:
         os.write(stages, f"F{type(error).__name__}: {error}".encode())
     os._exit(120)
@@ -55,18 +55,18 @@ def play(_nowhere: int) -> None:
     """Do what all these do, besides what all guests do: nothing, they become another program."""
 
 
-def _build(how: dict[str, Any], stages: int) -> NoReturn:
+def _build(spec: dict[str, Any], stages: int) -> NoReturn:
     """Run a compiler, then write what it left to standard output; end as it ended."""
     code = 0
-    for argv in how["steps"]:
-        code = code or _step(argv, how["environment"])
-        if how["beside"] and argv is how["steps"][0]:
-            _hide(how["beside"])
+    for argv in spec["steps"]:
+        code = code or _step(argv, spec["environment"])
+        if spec["extra_file"] and argv is spec["steps"][0]:
+            _hide(spec["extra_file"])
     if code < 0:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
     if code == 0:
-        files = _products(how["products"]) if how["products"] else _cached(how)
+        files = _products(spec["products"]) if spec["products"] else _cached(spec)
         sizes = {name: os.stat(path).st_size for name, path in files.items()}
         _say(json.dumps([*sizes.items()]).encode() + b"\n")
         for name, path in files.items():
@@ -75,10 +75,10 @@ def _build(how: dict[str, Any], stages: int) -> NoReturn:
     os._exit(code)
 
 
-def _hide(beside: str) -> None:
+def _hide(extra_file: str) -> None:
     """Have no step find what only the first one is given."""
     os.close(BORDER)
-    os.unlink(beside)
+    os.unlink(extra_file)
 
 
 def _step(argv: list[str], environment: dict[str, str]) -> int:
@@ -107,13 +107,13 @@ def _products(patterns: list[str]) -> dict[str, str]:
     return {name: name for name in names[:MAX_FILES]}
 
 
-def _cached(how: dict[str, Any]) -> dict[str, str]:
+def _cached(spec: dict[str, Any]) -> dict[str, str]:
     """Return all files in the folders of a compiler's cache, none if it has no cache."""
-    folders = os.listdir(how["cache"]) if how["cache"] else ()
+    folders = os.listdir(spec["cache"]) if spec["cache"] else ()
     return {
         f"{folder}/{name}": f"{path}/{name}"
         for folder in folders
-        if os.path.isdir(path := f"{how['cache']}/{folder}")
+        if os.path.isdir(path := f"{spec['cache']}/{folder}")
         for name in os.listdir(path)
     }
 
