@@ -36,8 +36,8 @@ from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter
 from proctor.sandbox.toolchains.execute import (
     compile_in_box,
     ending_of,
-    make_exec_spec,
     files_around,
+    make_exec_spec,
     run_in_box,
 )
 from proctor.sandbox.toolchains.go_build_cache import go_cache_folder
