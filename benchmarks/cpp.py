@@ -103,7 +103,7 @@ def ours(engine: LocalEngine) -> Say:
     """Return what judges as `proctor score` does."""
 
     def say(pairs: Pairs) -> list[str]:
-        begun = [engine.begin(JudgeRequest(task=task, program=one)) for task, one in pairs]
+        begun = [engine.submit(JudgeRequest(task=task, program=one)) for task, one in pairs]
         outcomes = [OUTCOMES[one.result().verdict.bucket] for one in begun]
         known = {Outcome.PASS: "pass", Outcome.SYNTAX_ERROR: "compile"}
         return ["unscored" if one is None else known.get(one, "fail") for one in outcomes]

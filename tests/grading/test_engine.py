@@ -55,11 +55,11 @@ def test_only_some_ways_to_judge_are_kept(kernel: Sandbox) -> None:
 def test_begin_rest_and_begin_again(kernel: Sandbox) -> None:
     before = set(threading.enumerate())  # other tests may have graders of their own
     engine = LocalEngine(kernel, 2)
-    assert engine.most == 4
+    assert engine.max_in_flight == 4
     for _ in range(2):
-        futures = [engine.begin(asked()) for _ in range(6)]
+        futures = [engine.submit(asked()) for _ in range(6)]
         assert {one.result().verdict.bucket for one in futures} == {Bucket.WRONG_ANSWER}
-        engine.rest(patient=True)
+        engine.shutdown(wait=True)
     names = [thread.name for thread in set(threading.enumerate()) - before]
     assert not [name for name in names if name.startswith("grader")]
 

@@ -35,7 +35,7 @@ class Paced:
     """An engine that takes as long for a program as its text says, on so many threads."""
 
     def __init__(self, workers: int) -> None:
-        self.most = 2 * workers
+        self.max_in_flight = 2 * workers
         self.begun: list[str] = []
         self._pool = ThreadPoolExecutor(workers)
         self.rests = 0
@@ -53,12 +53,12 @@ class Paced:
         verdict = Unscored(reason="it fails") if failed else Passed(tests=())
         return Judgement(verdict=verdict, host="elsewhere", toolchain="toolchain")
 
-    def begin(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, question: JudgeRequest) -> Future[Judgement]:
         return self._pool.submit(self.judge, question)
 
-    def rest(self, *, patient: bool) -> None:
+    def shutdown(self, *, wait: bool) -> None:
         self.rests += 1
-        self._pool.shutdown(wait=patient, cancel_futures=True)
+        self._pool.shutdown(wait=wait, cancel_futures=True)
 
     def close(self) -> None:
         pass

@@ -47,7 +47,7 @@ class Counting(Judge):
     ],
 )
 def test_a_reference_that_fails(sandbox: Sandbox, code: str, why: str) -> None:
-    found = ReferenceCheck(Judge(sandbox)).doubt(with_reference(code), WRONG)
+    found = ReferenceCheck(Judge(sandbox)).confirm_failure(with_reference(code), WRONG)
     assert isinstance(found.verdict, Unscored)
     assert found.verdict.bucket is Bucket.BENCHMARK
     said = f"canonical_solution fails the task's own tests ({why}"
@@ -63,7 +63,7 @@ def test_a_reference_that_says_nothing_against_its_task(sandbox: Sandbox, code: 
     """One that runs out of time tells against a limit, which was the user's to choose."""
     task = with_reference(code)
     task = msgspec.structs.replace(task, limits=task.limits.with_seconds(0.3))
-    assert ReferenceCheck(Judge(sandbox)).doubt(task, WRONG) is WRONG
+    assert ReferenceCheck(Judge(sandbox)).confirm_failure(task, WRONG) is WRONG
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,10 @@ def test_a_reference_that_says_nothing_against_its_task(sandbox: Sandbox, code: 
 def test_what_needs_no_reference(sandbox: Sandbox, verdict: Any) -> None:
     judge = Counting(sandbox)
     judgement = Judgement(verdict=verdict)
-    assert ReferenceCheck(judge).doubt(with_reference("def f(x): return x"), judgement) is judgement
+    assert (
+        ReferenceCheck(judge).confirm_failure(with_reference("def f(x): return x"), judgement)
+        is judgement
+    )
     assert judge.judged == 0
 
 
@@ -88,7 +91,7 @@ def test_a_reference_is_tried_once(sandbox: Sandbox) -> None:
     bad = with_reference("def f(x): return x")
     found: list[Judgement] = []
     threads = [
-        threading.Thread(target=lambda: found.append(references.doubt(bad, WRONG)))
+        threading.Thread(target=lambda: found.append(references.confirm_failure(bad, WRONG)))
         for _ in range(4)
     ]
     for thread in threads:
@@ -119,5 +122,5 @@ def test_a_reference_that_has_passed_meanwhile_is_not_tried_again(
     )
     wrong = judge.judge(task, Program(source="int f(int x) { return 7; }", language="cpp"))
     assert wrong.verdict.bucket is Bucket.WRONG_ANSWER
-    assert ReferenceCheck(judge).doubt(task, wrong).verdict.bucket is bucket
+    assert ReferenceCheck(judge).confirm_failure(task, wrong).verdict.bucket is bucket
     assert judge.judged == 1 + tried

@@ -44,8 +44,8 @@ class Engine(Protocol):
     """What judges programs; safe for use by several threads."""
 
     @property
-    def most(self) -> int:
-        """How many programs it has use for at a time; who begins more has them wait for nothing."""
+    def max_in_flight(self) -> int:
+        """Maximum number of programs in flight. Submitting more only queues them."""
         ...
 
     def enforcement(self) -> Enforcement:
@@ -60,12 +60,12 @@ class Engine(Protocol):
         """Judge one program and wait for it."""
         ...
 
-    def begin(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, question: JudgeRequest) -> Future[Judgement]:
         """Have one program judged; the future can be cancelled as long as nobody runs it."""
         ...
 
-    def rest(self, *, patient: bool) -> None:
-        """Begin nothing that still waits; wait for what runs if there is time."""
+    def shutdown(self, *, wait: bool) -> None:
+        """Cancel programs that have not started; `wait` for those that run."""
         ...
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class JudgePool:
         judge, references = self._by(question.rules)
         judgement = judge.judge(task, question.program)
         if question.doubt or isinstance(task.tests, TestProgram):
-            judgement = references.doubt(task, judgement)
+            judgement = references.confirm_failure(task, judgement)
         return msgspec.structs.replace(
             judgement, host=self._host, toolchain=self._toolchain(task.language)
         )
@@ -124,7 +124,7 @@ class LocalEngine:
         self._pool: ThreadPoolExecutor | None = None
 
     @property
-    def most(self) -> int:
+    def max_in_flight(self) -> int:
         """See Engine."""
         return PREFETCH * self._workers
 
@@ -140,21 +140,21 @@ class LocalEngine:
         """See Engine."""
         return self._judges.judge(question)
 
-    def begin(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, question: JudgeRequest) -> Future[Judgement]:
         """See Engine."""
         if self._pool is None:
             self._pool = grader_threads(self._workers)
         return self._pool.submit(self._judges.judge, question)
 
-    def rest(self, *, patient: bool) -> None:
+    def shutdown(self, *, wait: bool) -> None:
         """See Engine."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.shutdown(wait=patient, cancel_futures=True)
+            pool.shutdown(wait=wait, cancel_futures=True)
 
     def close(self) -> None:
         """See Engine."""
-        self.rest(patient=False)
+        self.shutdown(wait=False)
         self._sandbox.close()
 
 

@@ -51,7 +51,7 @@ def grade_all(
         raise
     finally:
         running.close()
-        grader.engine.rest(patient=wait)
+        grader.engine.shutdown(wait=wait)
 
 
 class _Run(NamedTuple):
@@ -80,7 +80,7 @@ class RunningSamples:
     @property
     def is_full(self) -> bool:
         """Whether no more samples should begin before one is taken."""
-        return self._count >= self._grader.engine.most
+        return self._count >= self._grader.engine.max_in_flight
 
     @property
     def has_done(self) -> bool:
@@ -111,7 +111,7 @@ class RunningSamples:
             yield reuse_receipt(claim.receipt.result(), sample)
 
     def _judge(self, sample: PreparedSample, program: Program, claim: Claim | None) -> _Run:
-        future = self._grader.engine.begin(self._grader.request(sample, program))
+        future = self._grader.engine.submit(self._grader.request(sample, program))
         run = self._runs[future] = _Run(sample, claim, [])
         self._count += 1
         future.add_done_callback(self._done.put)

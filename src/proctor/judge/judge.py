@@ -77,9 +77,9 @@ class Judge:
                 raise
             raise HostError(f"cannot judge {task.task_id}: {error.strerror}") from error
 
-    def vouches(self, task: Task) -> bool:
+    def is_reference_known_good(self, task: Task) -> bool:
         """Say whether a task's reference is known to pass, from having judged its samples."""
-        return self._parts.vouches(task)
+        return self._parts.is_reference_known_good(task)
 
     def _judge_or_try_again(self, task: Task, program: Program) -> Judgement:
         try:

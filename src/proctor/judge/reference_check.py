@@ -34,7 +34,7 @@ class ReferenceCheck:
         self._lock = threading.Lock()
         self._troubles: OrderedDict[str, Future[str | None]] = OrderedDict()
 
-    def doubt(self, task: Task, judgement: Judgement) -> Judgement:
+    def confirm_failure(self, task: Task, judgement: Judgement) -> Judgement:
         """Return a judgement as it is, or that the task is unfit to judge by."""
         verdict = judgement.verdict
         program = reference_program(task)
@@ -63,7 +63,7 @@ class ReferenceCheck:
         return mine.result()
 
     def _try(self, task: Task, program: Program) -> str | None:
-        if self._judge.vouches(task):
+        if self._judge.is_reference_known_good(task):
             return None
         verdict = self._judge.judge(task, program).verdict
         if not isinstance(verdict, Failed) or verdict.bucket not in TELLING:

@@ -63,12 +63,14 @@ def test_a_place_has_one_batch_at_hand_while_it_judges_another() -> None:
     place = Place(4, 16)
     while line.batch_for(place, [place], 9.9):
         pass
-    assert len(place.works) == place.most == 32
+    assert len(place.works) == place.max_in_flight == 32
     small = Place(4, 1)
     line, _ = line_of(100, batch_size=1)
     while line.batch_for(small, [small], 9.9):
         pass
-    assert len(small.works) == small.most == 9, "two for each worker, and one that is on its way"
+    assert len(small.works) == small.max_in_flight == 9, (
+        "two for each worker, and one that is on its way"
+    )
 
 
 def test_what_was_lost_runs_alone_elsewhere() -> None:
@@ -141,7 +143,7 @@ def test_nothing_is_lost_and_nothing_comes_twice(
         for place in places:
             while batch := line.batch_for(place, places, now):
                 assert len(batch) <= batch_size
-                assert len(place.works) <= place.most
+                assert len(place.works) <= place.max_in_flight
                 suspects = [one for one in place.works.values() if one.losses]
                 assert not suspects or len(place.works) == 1, "a suspect is alone"
 

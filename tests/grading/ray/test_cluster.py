@@ -178,8 +178,8 @@ def test_two_thousand_samples(
 def test_a_station_that_is_killed_and_a_program_that_kills(machines: Any) -> None:
     with opened(batch_size=8) as cluster:
         seen: list[str] = []
-        ours = [cluster.begin(asked(f"{RIGHT}# {number}\n")) for number in range(30)]
-        bad = cluster.begin(asked("import time\ntime.sleep(0.7)\n" + RIGHT + "# bad\n"))
+        ours = [cluster.submit(asked(f"{RIGHT}# {number}\n")) for number in range(30)]
+        bad = cluster.submit(asked("import time\ntime.sleep(0.7)\n" + RIGHT + "# bad\n"))
 
         def kill_who_has_it() -> None:
             while not bad.done():
@@ -236,9 +236,9 @@ def test_no_more_is_taken_than_there_is_use_for(cluster: RayEngine) -> None:
     )
     for done in range(1, 101):
         assert next(receipts).bucket is Bucket.PASSED
-        assert len(taken) - done <= cluster.most
+        assert len(taken) - done <= cluster.max_in_flight
     receipts.close()
-    assert cluster.most <= 3 * 2 * cluster.workers + 4
+    assert cluster.max_in_flight <= 3 * 2 * cluster.workers + 4
     assert all(not one.place.works for one in cluster._stations)
 
 
@@ -284,7 +284,7 @@ def test_a_service_judges_on_a_cluster(cluster: RayEngine, kernel: Sandbox) -> N
 def test_large_tasks_and_defects(cluster: RayEngine) -> None:
     big = msgspec.structs.replace(DOUBLE, task_id="big", prompt="#" * 300_000)
     program = Program(source=RIGHT)
-    futures = [cluster.begin(JudgeRequest(task=big, program=program)) for _ in range(9)]
+    futures = [cluster.submit(JudgeRequest(task=big, program=program)) for _ in range(9)]
     buckets = {one.result(timeout=60).verdict.bucket for one in futures}
     assert buckets == {Bucket.PASSED}
     cases = StdinCases(inputs=["1"], outputs=["1"], compare="no such rule")
@@ -307,11 +307,11 @@ def test_a_machine_that_would_judge_in_another_way_is_not_used(cluster: RayEngin
 
 
 def test_who_comes_too_late_is_told(cluster: RayEngine) -> None:
-    slow = cluster.begin(asked("import time\ntime.sleep(2)\n" + RIGHT))
+    slow = cluster.submit(asked("import time\ntime.sleep(2)\n" + RIGHT))
     while not slow.running():
         time.sleep(0.01)
     cluster.close()
     with pytest.raises(ClusterError, match="the cluster was left"):
         slow.result(timeout=5)
     with pytest.raises(ClusterError, match="the cluster was left"):
-        cluster.begin(asked())
+        cluster.submit(asked())

@@ -51,7 +51,7 @@ class Place:
         self._enough = max(batch_size, PREFETCH * workers)
 
     @property
-    def most(self) -> int:
+    def max_in_flight(self) -> int:
         """The most that is ever there: one batch is at hand while another one is judged."""
         return self._enough + self._batch_size
 

@@ -23,7 +23,8 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -121,7 +122,9 @@ class RayEngine:
         say: Callable[[str], None],
     ) -> None:
         self.workers = sum(seat.workers for seat in seats)
-        self.most = sum(Place(seat.workers, batch_size).most + batch_size for seat in seats)
+        self.max_in_flight = sum(
+            Place(seat.workers, batch_size).max_in_flight + batch_size for seat in seats
+        )
         """How many programs are here at a time, with the stations and waiting."""
         self.memory_bytes = min((seat.memory_bytes for seat in seats), default=0)
         """What every program may use for all of them to fit."""
@@ -182,7 +185,7 @@ class RayEngine:
         execution: Execution = self._wait_for(self._begin(job))
         return execution
 
-    def begin(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, question: JudgeRequest) -> Future[Judgement]:
         """See Engine."""
         return self._begin(question)
 
@@ -198,17 +201,17 @@ class RayEngine:
         return work.future
 
     def _wait_for(self, future: Future[Any]) -> Any:
-        while not wait([future], LOOK_SECONDS).done:
+        while not wait_for([future], LOOK_SECONDS).done:
             if is_cancelled():
                 future.cancel()
                 raise Cancelled
         return future.result()
 
-    def rest(self, *, patient: bool) -> None:
+    def shutdown(self, *, wait: bool) -> None:
         """See Engine."""
-        if patient:
+        if wait:
             under_way = [work for one in self._stations for work in list(one.place.works.values())]
-            wait([work.future for work in under_way])
+            wait_for([work.future for work in under_way])
 
     def close(self) -> None:
         """See Engine."""
