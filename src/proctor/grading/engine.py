@@ -158,9 +158,9 @@ class LocalEngine:
         self._sandbox.close()
 
 
-def engine_for(walls: Backend, workers: int) -> Engine:
+def engine_for(backend: Backend, workers: int) -> Engine:
     """Return what judges with what a run was given."""
-    return walls if isinstance(walls, Engine) else LocalEngine(walls, workers)
+    return backend if isinstance(backend, Engine) else LocalEngine(backend, workers)
 
 
 def grader_threads(workers: int) -> ThreadPoolExecutor:

@@ -58,7 +58,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def evaluate(
     plan: Plan,
-    walls: Backend,
+    backend: Backend,
     out: Path | None = None,
     *,
     fresh: bool = False,
@@ -77,12 +77,12 @@ def evaluate(
     there = count_samples(plan)
     for language in sorted(plan.benchmark.languages - {"python"}):
         with contextlib.suppress(SandboxError):  # every sample will say that it is missing
-            walls.require_language(language)
-    manifest = _manifest(plan, walls, there)
+            backend.require_language(language)
+    manifest = _manifest(plan, backend, there)
     path = out or create_run_folder(manifest.benchmark, manifest.model)
     with RunDirectory(path, manifest, fresh=fresh) as directory:
         receipts = directory.receipts
-        grader = Grader(walls, plan.options, lambda place: receipts.at(place, Receipt))
+        grader = Grader(backend, plan.options, lambda place: receipts.at(place, Receipt))
         if plan.seconds > 0:
             directory.go_on(_is_undone)  # there is time now, and the host may be better
         done = _graded(path, there, grader)
@@ -273,7 +273,7 @@ def _unchanged(plan: Plan, model: RecordedModel, survey: SampleCounts) -> Iterat
         raise InputError(f"{model.name}: it changed while it was graded; grade it again")
 
 
-def _manifest(plan: Plan, walls: Backend, survey: SampleCounts) -> Manifest:
+def _manifest(plan: Plan, backend: Backend, survey: SampleCounts) -> Manifest:
     options, rules = plan.options, plan.options.rules
     asked = plan.model if isinstance(plan.model, GenerativeModel) else None
     return Manifest(
@@ -295,7 +295,7 @@ def _manifest(plan: Plan, walls: Backend, survey: SampleCounts) -> Manifest:
         extract=options.extract,
         preamble=options.preamble,
         reuse=options.reuse,
-        enforcement=walls.enforcement(),
+        enforcement=backend.enforcement(),
         versions=software_versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),

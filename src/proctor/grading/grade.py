@@ -20,11 +20,11 @@ from proctor.records.verdict import Failed, Unscored
 class Grader:
     """Grades samples; safe for use by several threads."""
 
-    def __init__(self, walls: Backend, options: Options, recall: Recall | None = None) -> None:
+    def __init__(self, backend: Backend, options: Options, recall: Recall | None = None) -> None:
         self.options = options
-        self.engine: Engine = engine_for(walls, options.workers)
+        self.engine: Engine = engine_for(backend, options.workers)
         self.duplicates = Duplicates(recall)
-        self._enforcement = walls.enforcement()
+        self._enforcement = backend.enforcement()
 
     def grade(self, task: Task, completion: Completion) -> Receipt:
         """Prepare, judge and write the receipt; identical programs of a task are judged once."""

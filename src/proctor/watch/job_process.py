@@ -164,14 +164,14 @@ def _judge(
         options=Options(workers=workers, doubt=benchmark.name not in TABLE),
         seconds=0.0 if work.sum_up else float("inf"),
     )
-    walls = _walls(work, benchmark, settings)
+    sandbox = _sandbox_for(work, benchmark, settings)
     try:
-        evaluate(plan, walls, Path(work.folder) / RUN)
+        evaluate(plan, sandbox, Path(work.folder) / RUN)
     finally:
-        walls.close()
+        sandbox.close()
 
 
-def _walls(work: Work, benchmark: Benchmark, settings: Settings) -> Sandbox:
+def _sandbox_for(work: Work, benchmark: Benchmark, settings: Settings) -> Sandbox:
     return open_sandbox(
         work.sandbox or settings.sandbox,
         sys.executable,

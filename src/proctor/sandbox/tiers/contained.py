@@ -90,7 +90,7 @@ def open_contained(
     promise = TierSpec(
         tier="contained",
         isolated=means.isolated,
-        walls=_walls(means),
+        enforced_by=_enforced_by(means),
         clock="schedstat" if means.watched else "wall",
     )
     return open_pooled(
@@ -176,7 +176,7 @@ def _in_reach(path: str) -> bool:
     return readable and all(p.stat().st_mode & stat.S_IXOTH for p in (place, *place.parents))
 
 
-def _walls(means: Means) -> dict[str, str]:
+def _enforced_by(means: Means) -> dict[str, str]:
     told = "watched" if means.watched else "not enforced"
     landlock = f"Landlock {means.landlock}"
     signals = f", {landlock}" if means.landlock >= SIGNAL_ABI else ""

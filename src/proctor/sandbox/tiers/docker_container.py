@@ -24,7 +24,7 @@ from proctor.sandbox.supervisor.rootfs import (
     boot_command,
 )
 from proctor.sandbox.supervisor.rootfs import namespaces as kernel_nest
-from proctor.sandbox.tiers.kernel import WALLS
+from proctor.sandbox.tiers.kernel import ENFORCED_BY
 from proctor.sandbox.tiers.pooled import TierSpec
 
 NOBODY = "65534:65534"
@@ -180,16 +180,16 @@ def _one_process(contents: BoxContents) -> EnvironmentSpec:
 
 def tier_spec(refusal: str | None) -> TierSpec:
     """Return what containers hold their guests to; `refusal` says why they have no namespaces."""
-    walls = {
-        **WALLS,
+    enforced_by = {
+        **ENFORCED_BY,
         "memory_bytes": "rlimit, each process; cgroup of the container, all together",
         "files": "mount namespace, read-only, what the image has in /usr",
     }
     if refusal is not None:
-        walls |= {
+        enforced_by |= {
             "processes": "seccomp: only one, with threads",
             "scratch_bytes": "tmpfs of the container",
             "files": "those of the image, read-only",
             "other processes": f"a container for each candidate; no namespaces: {refusal}",
         }
-    return TierSpec(tier="docker", isolated=True, walls=walls)
+    return TierSpec(tier="docker", isolated=True, enforced_by=enforced_by)

@@ -29,7 +29,7 @@ del sys.path[0]
 main()
 """
 
-WALLS = {
+ENFORCED_BY = {
     "cpu_seconds": "watched",
     "wall_seconds": "watched",
     "memory_bytes": "rlimit, each process; watched, all together",
@@ -51,12 +51,12 @@ def open_kernel(
     wished: Sequence[str] = (),
 ) -> PooledSandbox:
     """Open the tier for Linux hosts that allow user namespaces."""
-    walls, ground = dict(WALLS), None
+    enforced_by, ground = dict(ENFORCED_BY), None
     with contextlib.suppress(SandboxError):  # then all together are watched
         ground = find_cgroup_root()
-        walls["memory_bytes"] = "rlimit, each process; cgroup, all together"
+        enforced_by["memory_bytes"] = "rlimit, each process; cgroup, all together"
     return open_pooled(
-        TierSpec(tier="kernel", isolated=True, walls=walls, languages=True),
+        TierSpec(tier="kernel", isolated=True, enforced_by=enforced_by, languages=True),
         lambda contents: kernel_box(contents, ground),
         python,
         packages,

@@ -52,7 +52,7 @@ class TierSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     tier: Tier
     isolated: bool
-    walls: Mapping[str, str]
+    enforced_by: Mapping[str, str]
     clock: str = "schedstat"
     languages: bool = False
     """Whether it runs programs of other languages than Python."""
@@ -133,7 +133,7 @@ class PooledSandbox:
             tier=self._promise.tier,
             isolated=self._promise.isolated,
             clock=self._promise.clock,
-            walls=self._promise.walls,
+            walls=self._promise.enforced_by,
             toolchains={"python": f"python {self._contents.interpreter.version.split()[0]}"},
             packages=self._packages,
         )
