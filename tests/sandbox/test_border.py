@@ -438,7 +438,13 @@ def test_sets_are_iterated_in_the_same_order_there(border):
 
 def many(sandbox: Sandbox, values: list[object], **how: object) -> list[dict[str, object]]:
     """Send many calls in one message and return the answers."""
-    message = {"f": "echo", "plain": False, "most": None, "a": [[pack(v)] for v in values], **how}
+    message = {
+        "f": "echo",
+        "plain": False,
+        "max_bytes": None,
+        "a": [[pack(v)] for v in values],
+        **how,
+    }
     said = [frames.pack(frames.LOAD, 0, frames.dump({"source": CANDIDATE, "denied": False}))]
     said += [frames.pack(frames.CALLS, 7, frames.dump(message)), frames.pack(frames.END, 0, b"{}")]
     answers = sandbox.exchange(b"".join(said), Limits().with_seconds(20)).answers
@@ -474,9 +480,11 @@ def test_long_values_may_cross_as_their_digests(sandbox: Sandbox) -> None:
         [float(i) for i in range(1000)],
         {1: "x" * 999},
     ]
-    first, *others = many(sandbox, values, most=100)
+    first, *others = many(sandbox, values, max_bytes=100)
     assert first["v"] == values[0]
     digests = [other["d"] for other in others]
     assert len(set(digests)) == 4
-    assert digests == [other["d"] for other in many(sandbox, values, most=100)[1:]]
-    assert "d" not in many(sandbox, [1000], f="squares", most=1)[0]  # what is not plain has none
+    assert digests == [other["d"] for other in many(sandbox, values, max_bytes=100)[1:]]
+    assert (
+        "d" not in many(sandbox, [1000], f="squares", max_bytes=1)[0]
+    )  # what is not plain has none

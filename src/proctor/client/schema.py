@@ -247,7 +247,7 @@ def decode(text: bytes, kind: type[msgspec.Struct]) -> Any:
     return record
 
 
-def decode_files(files: Mapping[str, str], most: int) -> dict[str, bytes]:
+def decode_files(files: Mapping[str, str], max_bytes: int) -> dict[str, bytes]:
     """Read the files of a request."""
     decoded = {}
     for path, text in files.items():
@@ -255,6 +255,6 @@ def decode_files(files: Mapping[str, str], most: int) -> dict[str, bytes]:
             decoded[path] = base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
             raise InputError(f"files: the content of {path[:80]!r} is not base64") from None
-    if sum(map(len, decoded.values())) > most:
-        raise InputError(f"files: all together may have at most {most} bytes")
+    if sum(map(len, decoded.values())) > max_bytes:
+        raise InputError(f"files: all together may have at most {max_bytes} bytes")
     return decoded

@@ -123,11 +123,11 @@ def relation_holds(case: Case, got: Any) -> bool:
 
 
 def encode_batch(
-    number: int, target: str, inputs: Sequence[Sequence[Any]], most: int | None
+    number: int, target: str, inputs: Sequence[Sequence[Any]], max_bytes: int | None
 ) -> bytes:
-    """Return calls of one function in one message; answers longer than `most` come as digests."""
+    """Return calls of one function as one message; answers over `max_bytes` come as digests."""
     packed = pack([list(given) for given in inputs])
-    message = {"f": target, "plain": _is_plain(packed), "most": most, "a": packed}
+    message = {"f": target, "plain": _is_plain(packed), "max_bytes": max_bytes, "a": packed}
     return frames.pack(frames.CALLS, number, dump(message))
 
 

@@ -115,7 +115,7 @@ def _try_cgroup() -> HostCheck:
             group.add(process.pid)
             group.allow(TOGETHER_BYTES)
             process.communicate(b"\n", timeout=60)
-            held, detail = group.told() == OutOfMemory(), "of two processes one was ended"
+            held, detail = group.memory_ending() == OutOfMemory(), "of two processes one was ended"
         except (OSError, subprocess.SubprocessError) as error:
             held, detail = False, str(error)
         finally:

@@ -145,7 +145,7 @@ class Batch:
         try:
             ask: BatchLine = decode(line, BatchLine)
             name = number if ask.id is None else ask.id
-            plan = await grading_plan(self._service, ask, most=1)
+            plan = await grading_plan(self._service, ask, max_completions=1)
             async with asyncio.timeout(plan.deadline_seconds):
                 receipt = await grade_one(
                     *(self._service, self._caller, plan, 0), wait_seconds=plan.deadline_seconds

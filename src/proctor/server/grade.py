@@ -35,9 +35,9 @@ class Plan(NamedTuple):
     deadline_seconds: float
 
 
-async def grading_plan(service: Service, ask: Grade, *, most: int) -> Plan:
+async def grading_plan(service: Service, ask: Grade, *, max_completions: int) -> Plan:
     """Make sense of a request for so many completions, or say what is wrong with it."""
-    texts = _texts(ask, most)
+    texts = _texts(ask, max_completions)
     task = await _task(service, ask)
     options = _options(ask.options, doubt=ask.benchmark is None, workers=service.workers)
     longest = service.bounds.deadline_seconds
@@ -104,13 +104,13 @@ async def _grade_each(service: Service, caller: Caller, plan: Plan) -> list[Rece
     return [receipts[place] for place in range(len(plan.texts))]
 
 
-def _texts(ask: Grade, most: int) -> Sequence[str]:
+def _texts(ask: Grade, max_completions: int) -> Sequence[str]:
     if (ask.completion is None) == (ask.completions is None):
         raise InputError("give completion, or completions, which is a list")
     texts = [ask.completion] if ask.completion is not None else ask.completions or []
-    if not 1 <= len(texts) <= most:
+    if not 1 <= len(texts) <= max_completions:
         raise InputError(
-            f"completions has {len(texts)} items; there may be {most} at most, and 1 at least"
+            f"completions has {len(texts)} items; there may be {max_completions} at most, and 1 at least"
         )
     return texts
 

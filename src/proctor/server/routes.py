@@ -57,7 +57,7 @@ def _work(service: Service) -> list[Any]:
     @post("/v1/grade", status_code=HTTPStatus.OK)
     async def grade(request: Asked) -> Response[bytes]:
         plan = await grading_plan(
-            service, await body_of(request, m.Grade), most=service.bounds.completions
+            service, await body_of(request, m.Grade), max_completions=service.bounds.completions
         )
         receipts = await graded_body(service, caller_of(request), plan)
         return json(m.Graded(task_id=plan.task.task_id, receipts=receipts))

@@ -20,7 +20,7 @@ class BrokenArrayError(Exception):
     """The array has no end, or an element that is too long."""
 
 
-def iterate_array(file: IO[bytes], most: int) -> Iterator[bytes]:
+def iterate_array(file: IO[bytes], max_bytes: int) -> Iterator[bytes]:
     """Yield the elements of the array that a file begins with, each at most so many bytes."""
     text = file.read(CHUNK).removeprefix(BOM).lstrip()[1:]
     depth, place, comma = 0, 0, False
@@ -32,13 +32,13 @@ def iterate_array(file: IO[bytes], most: int) -> Iterator[bytes]:
             if depth < 0 or sign == b",":
                 element = text[begin : mark.start()].strip()
                 if element or comma or sign == b",":  # not in an empty array
-                    yield _short(element, most)
+                    yield _short(element, max_bytes)
                 begin, comma = place, True
             if depth < 0:
                 if text[place:].strip() or file.read(CHUNK).strip():
                     raise BrokenArrayError("not JSON: there is more behind the array")
                 return
-        text, place = _short(text[begin:], most), place - begin
+        text, place = _short(text[begin:], max_bytes), place - begin
         # Twice as much each time: a long string is not searched for its end again and again.
         more = file.read(max(CHUNK, len(text)))
         if not more:
@@ -52,7 +52,7 @@ def _next(text: bytes, place: int, depth: int) -> re.Match[bytes] | None:
     return None if mark is None or mark[0] == b'"' else mark
 
 
-def _short(text: bytes, most: int) -> bytes:
-    if len(text) > most:
-        raise BrokenArrayError(f"longer than {most >> 20} MiB")
+def _short(text: bytes, max_bytes: int) -> bytes:
+    if len(text) > max_bytes:
+        raise BrokenArrayError(f"longer than {max_bytes >> 20} MiB")
     return text

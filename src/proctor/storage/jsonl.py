@@ -182,19 +182,19 @@ def read_start(path: Path) -> bytes:
         return file.read(START).removeprefix(BOM).lstrip()
 
 
-def read_whole(path: Path, most: int = MAX_LINE) -> bytes:
+def read_whole(path: Path, max_bytes: int = MAX_LINE) -> bytes:
     """Return the content of a file that has no business to be long."""
     with open_bytes(path) as file, _reading(path):
-        return read_bounded(str(path), file, most)
+        return read_bounded(str(path), file, max_bytes)
 
 
-def read_bounded(name: str, file: IO[bytes], most: int = MAX_LINE) -> bytes:
+def read_bounded(name: str, file: IO[bytes], max_bytes: int = MAX_LINE) -> bytes:
     """Return what is left of a stream, which may be endless."""
     content = bytearray()
     while chunk := file.read(CHUNK):
         content += chunk
-        if len(content) > most:
-            raise InputError(f"cannot read {name}: it is longer than {most >> 20} MiB")
+        if len(content) > max_bytes:
+            raise InputError(f"cannot read {name}: it is longer than {max_bytes >> 20} MiB")
     return bytes(content)
 
 

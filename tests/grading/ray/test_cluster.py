@@ -271,7 +271,9 @@ def test_a_service_judges_on_a_cluster(cluster: RayEngine, kernel: Sandbox) -> N
     ask = Grade(task=msgspec.Raw(msgspec.json.encode(task)), completions=[RIGHT, WRONG, RIGHT])
 
     async def answer() -> list[Receipt]:
-        return await graded_body(service, ANYBODY, await grading_plan(service, ask, most=9))
+        return await graded_body(
+            service, ANYBODY, await grading_plan(service, ask, max_completions=9)
+        )
 
     try:
         buckets = [one.bucket for one in asyncio.run(answer())]

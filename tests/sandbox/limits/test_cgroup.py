@@ -194,7 +194,7 @@ def test_a_keeper_that_is_hit_all_the_same_is_the_guests_doing(
 def test_a_cgroup_that_somebody_took_away_is_our_trouble(ground: CgroupRoot) -> None:
     group = Cgroup(ground)
     group._folder.rmdir()
-    assert isinstance(group.told(), SandboxFailed)
+    assert isinstance(group.memory_ending(), SandboxFailed)
     group.close()
 
 
@@ -203,8 +203,8 @@ def test_what_the_host_does_for_want_of_memory_is_our_trouble(ground: CgroupRoot
     try:
         group.allow(100 * MIB)
         group._seen = (0, -1)  # one more was ended than the limit was reached
-        assert group.told() == SandboxFailed("the host ran out of memory and ended it")
-        assert group.told() is None
+        assert group.memory_ending() == SandboxFailed("the host ran out of memory and ended it")
+        assert group.memory_ending() is None
     finally:
         group.close()
 
@@ -408,15 +408,15 @@ def test_the_host_says_when_it_ended_somebody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroup, "VMSTAT", str(tmp_path / "vmstat"))
-    assert cgroup.HostMemory().told_after(-signal.SIGKILL) is None, "it does not say"
+    assert cgroup.HostMemory().memory_ending_after(-signal.SIGKILL) is None, "it does not say"
     (tmp_path / "vmstat").write_text("nr_free_pages 7\noom_kill 3\n")
     host = cgroup.HostMemory()
-    assert host.told_after(-signal.SIGKILL) is None
+    assert host.memory_ending_after(-signal.SIGKILL) is None
     (tmp_path / "vmstat").write_text("nr_free_pages 7\noom_kill 4\n")
-    assert host.told_after(-signal.SIGSEGV) is None
-    assert host.told_after(0) is None
-    assert host.told_after(-signal.SIGKILL) == SandboxFailed(cgroup.OUT_OF_MEMORY)
-    assert host.told_after(-signal.SIGKILL) is None, "that was another one"
+    assert host.memory_ending_after(-signal.SIGSEGV) is None
+    assert host.memory_ending_after(0) is None
+    assert host.memory_ending_after(-signal.SIGKILL) == SandboxFailed(cgroup.OUT_OF_MEMORY)
+    assert host.memory_ending_after(-signal.SIGKILL) is None, "that was another one"
 
 
 def test_who_the_host_ended_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,7 +223,7 @@ class Cgroup:
     def allow(self, size: int) -> None:
         """Let the box have so much, for its next guest."""
         if self._wary:  # the last guest's end may have been told only in part
-            self.told()
+            self.memory_ending()
             self._wary = True
         if size != self._limit:
             # memory alone may never be allowed more than memory and swap together
@@ -231,7 +231,7 @@ class Cgroup:
                 _write(path, str(size))
             self._limit = size
 
-    def told(self) -> Ending | None:
+    def memory_ending(self) -> Ending | None:
         """Say how a guest ended if the kernel ended one since this was last asked."""
         try:
             seen, self._seen = self._seen, self._counts()
@@ -244,12 +244,12 @@ class Cgroup:
             return SandboxFailed(OUT_OF_MEMORY)
         return None
 
-    def told_after(self, code: int | None) -> Ending | None:
+    def memory_ending_after(self, code: int | None) -> Ending | None:
         """Say so after a guest's end, for which one need not ask if nothing points to it.
 
         In version 2 an alarm that follows another one comes late.
         """
-        return self.told() if self._wary or code in (None, -signal.SIGKILL) else None
+        return self.memory_ending() if self._wary or code in (None, -signal.SIGKILL) else None
 
     def _counts(self) -> tuple[int, int]:
         """Return how often there was nothing to free within our limit, and how many were ended."""
@@ -290,7 +290,7 @@ class HostMemory:
     def __init__(self) -> None:
         self._seen = _ended_on_host()
 
-    def told_after(self, code: int | None) -> Ending | None:
+    def memory_ending_after(self, code: int | None) -> Ending | None:
         """Say how a guest ended if the kernel has ended one since this was last asked."""
         if code != -signal.SIGKILL:
             return None

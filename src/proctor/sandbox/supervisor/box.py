@@ -211,7 +211,7 @@ class Box:
             limits,
             self.look,
             group=self._group,
-            told_after=self._told_after,
+            memory_ending_after=self._memory_ending_after,
             outputs=ends.outputs,
             border=ends.border,
             stdin=None if ends.feed is None else (ends.feed, stdin or b""),
@@ -269,31 +269,31 @@ class Box:
         expired = clock.expired()
         if expired is not None:
             return over_limit(expired, limits)
-        return None if self._group is None else self._group.told()
+        return None if self._group is None else self._group.memory_ending()
 
     def _why(self, killed: Ending | None, answer: Answer) -> Ending | None:
         """Say why a guest has ended, unless by itself."""
         told = None
         if self._group is not None and (killed is not None or self.control.alarmed):
-            told = self._group.told()
+            told = self._group.memory_ending()
         elif killed is None:
             # a program that was only prepared has no exit status
             ended = 0 if "prepared" in answer.header else answer.header.get("ended")
-            told = self._told_after(ended)
+            told = self._memory_ending_after(ended)
         return killed or told
 
-    def _told_after(self, code: int | None) -> Ending | None:
-        return (self._group or self._host).told_after(code)
+    def _memory_ending_after(self, code: int | None) -> Ending | None:
+        return (self._group or self._host).memory_ending_after(code)
 
     def write(self, path: str, content: bytes) -> None:
         """Put a file into the scratch folder."""
         with os.fdopen(self._open(path, write=True), "wb") as file:
             file.write(content)
 
-    def read(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
+    def read(self, path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a file of the scratch folder, or so much of it."""
         with os.fdopen(self._open(path, write=False), "rb") as file:
-            return file.read(most)
+            return file.read(max_bytes)
 
     def wipe(self) -> None:
         """Empty the scratch folder."""

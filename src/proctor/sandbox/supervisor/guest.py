@@ -88,7 +88,7 @@ class Guest:
         look: Callable[[], ProcessLoad | None],
         *,
         group: Cgroup | None = None,
-        told_after: Callable[[int | None], Ending | None],
+        memory_ending_after: Callable[[int | None], Ending | None],
         outputs: tuple[int, int],
         border: socket.socket | None = None,
         stdin: tuple[int, bytes] | None = None,
@@ -127,7 +127,7 @@ class Guest:
             self._watch(border.fileno(), self._cross_border)
         if self._stdin is not None:
             self._watch(self._stdin, self._feed, select.POLLOUT)
-        self._told_after = told_after
+        self._memory_ending_after = memory_ending_after
         self._group = group
         if group is not None:
             self._actions[group.alarm] = self._take_alarm
@@ -293,11 +293,11 @@ class Guest:
         if "ended" in answer or not answer:
             self._ended = answer
             if self._killed is None:
-                self._killed = self._told_after(answer.get("ended"))
+                self._killed = self._memory_ending_after(answer.get("ended"))
 
     def _take_alarm(self) -> None:
         assert self._group is not None  # noqa: S101
-        told = self._group.told()
+        told = self._group.memory_ending()
         if told is not None and self._ended is None:
             self.kill(told)
         elif self._killed is None:

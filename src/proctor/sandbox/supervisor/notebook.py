@@ -129,10 +129,10 @@ class Notebook:
         with self._lock, os.fdopen(self._open(path, write=True), "wb") as file:
             file.write(content)
 
-    def read(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
+    def read(self, path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a file of its folder, or so much of it."""
         with self._lock, os.fdopen(self._open(path, write=False), "rb") as file:
-            return file.read(most)
+            return file.read(max_bytes)
 
     def _open(self, path: str, *, write: bool) -> int:
         if not self.alive:

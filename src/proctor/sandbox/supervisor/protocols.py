@@ -71,7 +71,7 @@ class BoxProtocol(Protocol):
         """Put a file into the scratch folder."""
         ...
 
-    def read(self, path: str, most: int = ...) -> bytes:
+    def read(self, path: str, max_bytes: int = ...) -> bytes:
         """Return a file of the scratch folder, or so much of it."""
         ...
 

@@ -77,9 +77,9 @@ class Workspace:
         }
         return self._ask(asked, limits, command.stdin, command.argv[0])
 
-    def read(self, path: str, most: int) -> bytes:
-        """Return a file; OSError as if it were read here, EFBIG if it holds more than `most`."""
-        execution = self._ask(_file("read", path), self._for_files(most), b"", path)
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Return a file; OSError as if it were read here, EFBIG if it is over `max_bytes`."""
+        execution = self._ask(_file("read", path), self._for_files(max_bytes), b"", path)
         return execution.stdout
 
     def write(self, path: str, content: bytes) -> None:
@@ -91,8 +91,8 @@ class Workspace:
         with self._lock:
             self._box.close()
 
-    def _for_files(self, most: int) -> Limits:
-        limits = msgspec.structs.replace(self._limits, output_bytes=most)
+    def _for_files(self, max_bytes: int) -> Limits:
+        limits = msgspec.structs.replace(self._limits, output_bytes=max_bytes)
         return limits.with_seconds(FILE_SECONDS)
 
     def _ask(self, asked: dict[str, Any], limits: Limits, stdin: bytes, name: str) -> Execution:

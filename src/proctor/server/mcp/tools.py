@@ -87,7 +87,7 @@ def _as_text(done: Executed) -> Executed:
 
 
 async def _grade(service: Service, asked: Grade) -> Graded:
-    plan = await grading_plan(service, asked, most=service.bounds.completions)
+    plan = await grading_plan(service, asked, max_completions=service.bounds.completions)
     receipts = await graded_body(service, ANYBODY, plan)
     return Graded(task_id=plan.task.task_id, receipts=receipts)
 

@@ -148,10 +148,10 @@ class Candidate:
         return {"v": result, "w": changed}
 
     def _call_one(self, packed: list[Any], how: dict[str, Any]) -> tuple[int, Any]:
-        """Answer with the value, or with its digest if it takes more than `most` bytes."""
+        """Answer with the value, or with its digest if it takes more than `max_bytes` bytes."""
         args = packed if how["plain"] else unpack(packed)
         result = self._find(how["f"])(*args)
-        digest = None if how["most"] is None else digest_of(result, how["most"])
+        digest = None if how["max_bytes"] is None else digest_of(result, how["max_bytes"])
         if digest is not None:
             return frames.VALUE, {"d": digest}
         return frames.VALUE, {"v": pack(result, self._handle)}
@@ -233,7 +233,7 @@ class Candidate:
         os._exit(0)
 
 
-def digest_of(value: Any, most: int) -> str | None:
+def digest_of(value: Any, max_bytes: int) -> str | None:
     """Return the digest of a plain value that takes more than so many bytes.
 
     Nobody can name the digest of the right answer without having it. Values with one digest are
@@ -243,7 +243,7 @@ def digest_of(value: Any, most: int) -> str | None:
         data = dumps(value, MARSHAL)
     except ValueError:  # not plain, or nested too deep
         return None
-    return blake2b(data, digest_size=32).hexdigest() if len(data) > most else None
+    return blake2b(data, digest_size=32).hexdigest() if len(data) > max_bytes else None
 
 
 MARSHAL = 2
@@ -291,7 +291,7 @@ def play(nowhere: int) -> None:
 
 
 def _calls(given: list[list[Any]], *, plain: bool) -> bytes:
-    many = {"f": "same", "plain": plain, "most": 1 << 14, "a": given}
+    many = {"f": "same", "plain": plain, "max_bytes": 1 << 14, "a": given}
     return frames.pack(frames.CALLS, 1, dump(many))
 
 

@@ -233,10 +233,10 @@ class WasmBox:
         with boundary(SandboxError, path), os.fdopen(self._open(path, write=True), "wb") as file:
             file.write(content)
 
-    def read(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
+    def read(self, path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a file of the scratch folder, or so much of it."""
         with boundary(SandboxError, path), os.fdopen(self._open(path, write=False), "rb") as file:
-            return file.read(most)
+            return file.read(max_bytes)
 
     def _open(self, path: str, *, write: bool) -> int:
         return open_below(self.scratch, path, write=write)
