@@ -110,7 +110,8 @@ def _texts(ask: Grade, max_completions: int) -> Sequence[str]:
     texts = [ask.completion] if ask.completion is not None else ask.completions or []
     if not 1 <= len(texts) <= max_completions:
         raise InputError(
-            f"completions has {len(texts)} items; there may be {max_completions} at most, and 1 at least"
+            f"completions has {len(texts)} items; "
+            f"there may be {max_completions} at most, and 1 at least"
         )
     return texts
 
