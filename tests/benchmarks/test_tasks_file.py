@@ -92,7 +92,7 @@ def test_values_come_as_they_are(jsonl: Write) -> None:
         ({"task_id": ""}, "task_id is empty"),
         ({"task_id": 3}, "field task_id must be a string, not a whole number"),
         ({"prompt": None}, "field prompt must be a string, not null"),
-        ({"language": "cobol"}, "language is 'cobol'; known are python, cpp, c, java, javascript, typescript, go, rust, bash"),
+        ({"language": "cobol"}, "language is 'cobol'; known are python, bash, c, cpp, go, java, javascript, rust, typescript"),
         ({"schema": 2}, "schema is 2; this version knows 1"),
         ({"entry_point": "add("}, "entry_point: 'add(' names no function"),
         ({"entry_point": ""}, "entry_point: '' names no function"),

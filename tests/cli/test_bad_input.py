@@ -198,7 +198,7 @@ TASK_ROWS: dict[str, tuple[Any, str]] = {
     "more outputs": (task(7, tests={"kind": "stdin", "inputs": ["1"], "outputs": ["1", "2"]}), "tasks.jsonl, line 2: tests has 1 inputs but 2 outputs"),
     "limit too long": (task(7, metadata={"timeout_s": 31}), "tasks.jsonl, line 2: metadata.timeout_s is 31; it must be above 0 and at most 30"),
     "limit of no kind": (task(7, metadata={"timeout_s": "3"}), "tasks.jsonl, line 2: field metadata.timeout_s must be a number or null, not a string"),
-    "another language": (task(7, language="cobol"), "tasks.jsonl, line 2: language is 'cobol'; known are python, cpp, c, java, javascript, typescript, go, rust, bash"),
+    "another language": (task(7, language="cobol"), "tasks.jsonl, line 2: language is 'cobol'; known are python, bash, c, cpp, go, java, javascript, rust, typescript"),
     "another schema": (task(7, schema=2), "tasks.jsonl, line 2: schema is 2; this version knows 1"),
     "another function": (task(7, entry_point="def"), "tasks.jsonl, line 2: entry_point: 'def' names no function"),
     "deep": (b'{"task_id": "x", "tests": {"kind": "calls", "fn_name": "f", "outputs": [1], "inputs": [' + b"[" * 99 + b"]" * 99 + b"]}}\n", "tasks.jsonl, line 2: nested more than 100 deep"),

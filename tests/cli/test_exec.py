@@ -85,7 +85,7 @@ def test_hostile_output_stays_in_its_string(run: Callable[..., dict[str, Any]]) 
         (["."], "cannot read .: Is a directory"),
         (["bad.py"], "cannot read bad.py: not UTF-8: byte 0xff, invalid start byte"),
         (["good.py", "--stdin", "none"], "cannot read none: No such file or directory"),
-        (["good.py", "--language", "cobol"], "--language cobol: known are python, cpp, c, java, javascript, typescript, go, rust, bash"),
+        (["good.py", "--language", "cobol"], "--language cobol: known are python, bash, c, cpp, go, java, javascript, rust, typescript"),
         (["good.py", "--timeout", "0"], "--timeout 0: must be above 0 and up to 300"),
         (["good.py", "--timeout", "nan"], "--timeout nan: must be above 0 and up to 300"),
         (["good.py", "--memory", "lots"], "--memory lots: write it as 512MiB or 2G"),

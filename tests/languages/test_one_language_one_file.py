@@ -17,39 +17,47 @@ ALLOWED_FOLDERS = {
 ALLOWED = {
     ("judge/judge.py", "cpp"): "C++ has a judge that keeps tests and candidate apart",
     ("judge/repository_tests.py", "cpp"): "code in a repository is in C++",
-    ("judge/repository_tests.py", ".cpp"): "code in a repository is in C++",
+    ("judge/repository_tests.py", "g++"): "code in a repository is in C++",
+    ("records/repository.py", ".cpp"): "code in a repository is in C++",
+    ("judge/calls.py", "h"): "a key of messages",
+    ("sandbox/inside/protocol/values.py", "c"): "a tag of complex numbers",
+    ("sandbox/inside/roles/candidate.py", "h"): "a key of messages",
+    ("sandbox/inside/roles/examiner.py", "h"): "a key of messages",
+    ("sandbox/inside/roles/proxies.py", "h"): "a key of messages",
+    ("results/pass_at_k.py", "c"): "the number of correct samples",
 }
-PYTHON = builtin_languages()["python"]
-"""Proctor is written in Python, and most of the judge is about it: its names are everywhere."""
+FUSION = "server/compat/sandboxfusion/requests.py"
+"""Names all 29 languages of SandboxFusion, which run here or do not: its requests are checked."""
 
 
 def words(name: str) -> set[str]:
-    """Return all that a language is called."""
+    """Return the names, tags and suffix of a language."""
     language = builtin_languages()[name]
     names = {name, language.suffix, *language.fence_tags}
     names |= {other for one in language.piston for other in (one.language, *one.aliases)}
     return names | ({language.sandboxfusion.name} if language.sandboxfusion else set())
 
 
+# Proctor is written in Python and most of the judge is about it, so its names are not looked for.
 WORDS = set[str]().union(*(words(name) for name in builtin_languages() if name != "python"))
 
 
 def constants(path: Path) -> Iterator[str]:
-    """Yield the strings of a module, docstrings and keys of records included."""
+    """Yield the string constants of a module."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 def found() -> set[tuple[str, str]]:
-    """Return files outside the allowed folders, and what they call a language."""
+    """Return files outside the allowed folders with the words for languages in them."""
     paths = {str(path.relative_to(SOURCE)): path for path in SOURCE.rglob("*.py")}
     return {
         (name, text)
         for name, path in paths.items()
         if not any(name.startswith(f"{folder}/") for folder in ALLOWED_FOLDERS)
         for text in constants(path)
-        if text in WORDS
+        if text in WORDS and name != FUSION
     }
 
 
@@ -57,7 +65,7 @@ def test_no_other_file_names_a_language() -> None:
     assert found() - set(ALLOWED) == set()
 
 
-def test_every_exception_is_still_one() -> None:
+def test_every_exception_is_needed() -> None:
     assert set(ALLOWED) - found() == set()
 
 

@@ -34,8 +34,8 @@ PERL = Language(
 
 BASICS = Source(
     name="perl-basics",
-    summary="5 small programs in Perl",
-    tasks=5,
+    summary="6 small programs in Perl",
+    tasks=6,
     file=str(Path(__file__).with_name("tasks.toml")),
     licence="MIT",
     read=tasks_file.read,
