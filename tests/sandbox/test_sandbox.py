@@ -204,7 +204,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 from proctor.records.program import Program
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox(sys.argv[1], sys.executable)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -301,7 +301,7 @@ def test_who_closes_a_session_ends_what_runs_in_it(sandbox):
 KILLED = """
 import os, sys, threading
 from proctor.records.program import Program
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox(sys.argv[1], sys.argv[2])
 fork = "os.setsid() if hasattr(os, 'fork') and os.fork() == 0 else None"

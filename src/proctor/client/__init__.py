@@ -2,7 +2,7 @@
 
 What a service says to do later (429, 503) is done later, when it says; so is what broke off on the
 way, because asking twice for a verdict harms nobody. Both clients follow the same steps, which
-know nothing of sockets: `asks.py` for a request, `stream.py` for a stream of samples.
+know nothing of sockets: `requests.py` for a request, `stream.py` for a stream of samples.
 """
 
 import asyncio

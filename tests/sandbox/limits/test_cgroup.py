@@ -277,7 +277,7 @@ def test_a_closed_box_leaves_no_cgroup(
 
 OPENS = """
 import sys, time
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.tiers import kernel
 from proctor.records.program import Program
 sandbox = kernel.open_kernel()

@@ -339,7 +339,7 @@ IN_A_QUARTER = """
 import json, sys
 open(sys.argv[1], "w").write("0")
 from proctor.records.program import Program
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox("auto", sys.executable)
 limits = Limits(cpu_seconds=0.4, wall_seconds=0.4)

@@ -187,7 +187,7 @@ def test_a_keeper_that_is_killed(folder: Path, tier: str, all_closed: None) -> N
 
 HOLDS = """
 import sys, time
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
 from proctor.sandbox.tiers.select import open_sandbox
 ENVIRONMENT["TMPDIR"] = sys.argv[2]

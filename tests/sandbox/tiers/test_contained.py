@@ -202,7 +202,7 @@ def test_examiners_and_candidates_are_different_users(box: PooledSandbox) -> Non
 ELSEWHERE = """
 import os, struct, sys
 from proctor.records.program import Program
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.inside.isolation import landlock, syscalls

@@ -111,7 +111,7 @@ def test_a_box_starts_whatever_its_starter_does_not_hear(kernel: PooledSandbox) 
 import signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 from proctor.records.program import Program
-from proctor.records.execution import Limits
+from proctor.records.limits import Limits
 from proctor.sandbox.tiers.select import open_sandbox
 sandbox = open_sandbox("kernel", sys.executable)
 print(sandbox.run(Program(source="print(6 * 7)"), Limits()).stdout)

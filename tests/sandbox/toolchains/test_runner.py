@@ -180,7 +180,7 @@ def test_killed_during_a_compile_nothing_is_left(kernel, processes_below):
     code = textwrap.dedent(f"""
         import sys
         from proctor.records.program import Program
-        from proctor.records.execution import Limits
+        from proctor.records.limits import Limits
         from proctor.sandbox.tiers.select import open_sandbox
         sandbox = open_sandbox("kernel", sys.executable)
         sandbox.require_language("cpp")
