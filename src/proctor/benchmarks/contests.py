@@ -222,15 +222,16 @@ def _text(row: dict[str, Any], fields: Sequence[str]) -> str:
 
 
 def process_input_output(inputs: Any, outputs: Any) -> tuple[Any, Any]:
-    """Restore integer keys that JSON turned into strings, in a dict or in each dict of a list.
+    """Restore integer keys that JSON turned into strings: of a dict, or of dicts in a list.
 
-    A dict with any key that is not an integer is left as it is, and so is every other value.
+    A dict with any key that is not an integer is left as it is. So is every other value, and a
+    list that does not begin with a dict.
     """
     return _restore_keys(inputs), _restore_keys(outputs)
 
 
 def _restore_keys(value: Any) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, list) and value and isinstance(value[0], dict):
         return [_integer_keys(item) for item in value]
     return _integer_keys(value)
 
