@@ -8,8 +8,6 @@ import typer
 from proctor.cli import complain, setup
 from proctor.settings import has_display
 from proctor.storage.home import home
-from proctor.viewer.runs import RunCatalog
-from proctor.viewer.urls import Served
 
 NEEDED = ("litestar", "uvicorn", "jinja2", "pygments")
 
@@ -29,8 +27,10 @@ def view(
     """Look at runs in a browser, on this machine alone, while they run or afterwards."""
     setup.require_installed("the viewer", NEEDED)
     from proctor.viewer.export import export_site  # noqa: PLC0415  they need what was looked for
+    from proctor.viewer.runs import RunCatalog  # noqa: PLC0415
     from proctor.viewer.server import listen, serve  # noqa: PLC0415
     from proctor.viewer.site import Site  # noqa: PLC0415
+    from proctor.viewer.urls import Served  # noqa: PLC0415
 
     catalogue = RunCatalog(folder, home(".cache", "proctor", "view"))
     if export is not None:
