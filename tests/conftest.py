@@ -115,7 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def in_share(item: pytest.Item, share: str) -> bool:
     """Return whether a test runs in the K-th of N parts; `share` is "K/N".
 
-    Slow tests with a timeout of their own take minutes and are in no part.
+    Slow tests that set a timeout take minutes and are in no part.
     """
     if not item.get_closest_marker("slow"):
         return True

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from tests.conftest import in_share
 from tests.requires import SCRIPT, TOOLS
 
 
@@ -41,8 +40,3 @@ def test_script_lists_every_tool() -> None:
         [sys.executable, script, "--list"], capture_output=True, text=True, check=True
     )
     assert [line.split()[0] for line in ran.stdout.splitlines()] == list(TOOLS)
-
-
-def test_every_test_is_in_one_of_the_shares() -> None:
-    for name in ("tests/a.py::test_a", "tests/b.py::test_b[1]", "tests/c.py::test_ü"):
-        assert sum(in_share(name, f"{part}/7") for part in range(1, 8)) == 1
