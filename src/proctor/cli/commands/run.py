@@ -103,16 +103,10 @@ def run(
         one: Benchmark, limits: Limits | None, chosen: RecordedModel | GenerativeModel
     ) -> Plan:
         grading = setup.grading_options(
-            workers=engine_options.local_workers,
-            benchmark=one,
-            settings=settings,
-            extract=extract,
-            preamble=preamble,
-            no_reuse=no_reuse,
-            early_stop=early_stop,
-            compare=compare,
-            max_tests=max_tests,
-        )
+            workers=engine_options.local_workers, benchmark=one, settings=settings,
+            extract=extract, preamble=preamble, no_reuse=no_reuse,
+            early_stop=early_stop, compare=compare, max_tests=max_tests,
+        )  # fmt: skip
         return Plan(
             benchmark=one,
             model=chosen,
