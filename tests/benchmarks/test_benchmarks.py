@@ -282,6 +282,7 @@ MENTIONS = {
     "formats/multipl_e.py": "families in file names of MultiPL-E",
     "integrations/evalplus.py": "datasets of EvalPlus",
     "report/export.py": "names of formats",
+    "languages/language.py": "what programs of contests are called in Piston",
     "sandbox/supervisor/packages.py": "names of packages",
     "server/compat/piston/runtimes.py": "a runtime of open-r1",
     "server/compat/sandboxfusion/datasets.py": "datasets of SandboxFusion",

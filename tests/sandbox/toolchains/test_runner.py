@@ -20,7 +20,6 @@ from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import StdinCases, Task
 from proctor.records.verdict import Bucket, Unscored
-from proctor.sandbox.supervisor import sessions
 from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.toolchains import execute, runner
 from tests.requires import requires_language
@@ -142,9 +141,7 @@ def test_a_command_that_is_not_there_is_our_fault(kernel, monkeypatch):
     gone = Toolchain(
         language=get_language("bash"), version="1", commands={"bash": "/usr/bin/none"}, shown=()
     )
-    runs = sessions.CompiledRuns(
-        kernel._foreign, gone, Program(source="", language="bash"), Limits()
-    )
+    runs = runner.CompiledRuns(kernel._foreign, gone, Program(source="", language="bash"), Limits())
     with pytest.raises(SandboxError, match="No such file"):
         runs.run(b"")
 
