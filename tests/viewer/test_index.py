@@ -257,7 +257,7 @@ def test_nothing_is_half_written(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("proctor.viewer.index_writer.Intake._flush", killed)
+        patch.setattr("proctor.viewer.index_writer.IndexWriter._flush", killed)
         with pytest.raises(KeyboardInterrupt):
             index.update()
     index.update()
