@@ -52,7 +52,8 @@ LDB_MODELS = ("codellama", "gpt-3.5-turbo-0613", "starcoder")
 CHAT_MODELS = 10
 IGNORED_IN_RECEIPTS = {"host", "usage", "attempts", "toolchain"}
 IGNORED_IN_MANIFESTS = {"host", "created", "source", "versions"}
-ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+VOLATILE = re.compile(r"0x[0-9a-f]{6,}|finished in [0-9.]+s")
+"""Addresses, and the times that test harnesses of Rust print."""
 SHOWN = 50
 
 
@@ -207,7 +208,7 @@ def records(path: Path) -> dict[tuple[Any, ...], Any]:
 
 def normalize(value: Any) -> Any:
     """Replace addresses of objects, which no two runs share."""
-    return json.loads(ADDRESS.sub("0x0", json.dumps(value)))
+    return json.loads(VOLATILE.sub("0x0", json.dumps(value)))
 
 
 def differing(before: Any, after: Any) -> Iterator[str]:
