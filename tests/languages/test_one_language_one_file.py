@@ -1,10 +1,14 @@
 """What is particular to a language stands in its file, and nowhere else."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import proctor
+from proctor import languages
 from proctor.languages import builtin_languages
 
 SOURCE = Path(proctor.__file__).parent
@@ -72,3 +76,13 @@ def test_every_exception_is_needed() -> None:
 def test_every_language_has_a_file_of_its_name() -> None:
     files = {path.stem for path in (SOURCE / "languages").glob("*.py")}
     assert set(builtin_languages()) <= files
+
+
+def test_a_new_file_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kotlin.py").write_text(
+        "import msgspec\nfrom proctor.languages.bash import LANGUAGE as BASH\n"
+        "LANGUAGE = msgspec.structs.replace(BASH, name='kotlin')\n"
+    )
+    monkeypatch.setattr(languages, "__path__", [*languages.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "proctor.languages.kotlin", raising=False)
+    assert "kotlin" in languages._modules.__wrapped__()
