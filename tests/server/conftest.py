@@ -19,8 +19,8 @@ WITH_BOUNDS = """
 import json, sys
 from proctor.cli import main
 from proctor.server import service
-bounds, usual = json.loads(sys.argv.pop(1)), service.Bounds
-service.Bounds = lambda: usual(**bounds)
+bounds, usual = json.loads(sys.argv.pop(1)), service.ServiceLimits
+service.ServiceLimits = lambda: usual(**bounds)
 main()
 """
 """`proctor`, but nobody wants to wait for as long as clients may take."""

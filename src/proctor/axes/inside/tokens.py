@@ -10,8 +10,8 @@ from clang.cindex import (
     conf,
 )
 
-from ...records.translation_unit import FilledUnit
 from .names import CLASSES, qualified
+from .source import FilledUnit
 
 OVERLOADED = CursorKind.OVERLOADED_DECL_REF
 NO_REFERENCE = {

@@ -9,9 +9,9 @@ import clang
 from clang import cindex
 from clang.cindex import Diagnostic, TranslationUnit
 
-from ...records.translation_unit import INCLUDE, FilledUnit, fill_hole
 from .names import names_of
 from .root_causes import Finding, KnownNames, RootCauses, finding
+from .source import INCLUDE, FilledUnit, fill_hole
 from .tokens import NAMESPACES, NO_REFERENCE, OVERLOADED, Tokens, full_name
 
 KEEP_GOING, PREAMBLE_AT_ONCE = 0x200, 0x100
