@@ -6,8 +6,7 @@ PIP     = $(BIN)/python -m pip install --quiet
 DATA   ?= ../shared/data
 TEXT   ?= README.md
 
-# What `make eval-...` runs: a model as `proctor run --model` takes it, and how. The settings
-# TEMPERATURE, PROMPT_STRATEGY and MAX_TOKENS are empty unless given.
+# What `make eval-...` runs; TEMPERATURE, PROMPT_STRATEGY and MAX_TOKENS may be set, too.
 CHECKPOINT  ?= reference
 NUM_SAMPLES ?= 1
 EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMPLES) \
@@ -19,7 +18,8 @@ EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMP
 # Which part of the slow tests `make test` runs: another one every day of the week.
 SHARE ?= $(shell date +%u)/7
 # Tests that start no process, for `make quick`.
-UNIT   = extraction formats records report results storage judge/test_comparators.py \
+UNIT   = extraction formats records report results storage languages/test_lexer.py \
+         $(addprefix judge/,test_comparators.py test_literal_asserts.py cpp/test_signature.py) \
          $(addprefix integrations/test_,assertions.py dataset_columns.py text.py) \
          $(addprefix benchmarks/test_,contests.py restore_types.py rows.py tasks_file.py) \
          $(addprefix test_,architecture.py errors.py public.py settings.py shape.py)

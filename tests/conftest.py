@@ -89,11 +89,10 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --quick, and --share, by which `make test` runs other slow tests every day."""
+    """Add --share, by which `make test` runs other slow tests every day of the week."""
     parser.addoption(
         "--share", metavar="K/N", help="run only the K-th of N parts of the slow tests"
     )
-    parser.addoption("--quick", action="store_true", help="run unit tests only")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -107,28 +106,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if parameters.get("sandbox", "kernel") != "kernel" and "trial" not in parameters:
             item.add_marker(pytest.mark.slow)
     share = config.getoption("--share")
-    quick = config.getoption("--quick")
-    if share or quick:
-        left_out = {
-            item for item in items if not (is_unit(item) if quick else in_share(item, share))
-        }
+    if share:
+        left_out = {item for item in items if not in_share(item, share)}
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-
-
-UNIT_TESTS = (
-    *("benchmarks", "extraction", "formats", "judge", "languages", "records", "report"),
-    *("results", "storage"),
-)
-"""Folders with unit tests: of what reads, compares, counts and prints."""
-SANDBOXES = {"sandbox", "kernel", "cpp"}
-
-
-def is_unit(item: pytest.Item) -> bool:
-    """Return whether a test is quick: it lies among unit tests and opens no sandbox."""
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    opens_sandbox = SANDBOXES & set(getattr(item, "fixturenames", ()))
-    return folder in UNIT_TESTS and not opens_sandbox and not item.get_closest_marker("slow")
 
 
 def in_share(item: pytest.Item, share: str) -> bool:
