@@ -108,7 +108,7 @@ def test_a_candidate_that_prints_much_or_takes_long(kernel):
 
 
 def test_what_the_reference_cannot_do_is_asked_of_nobody(kernel):
-    kernel.require_language("cpp")
+    requires_language(kernel, "cpp")
     task = Task(
         task_id="t",
         language="cpp",

@@ -35,6 +35,7 @@ def test_its_client_runs_code(theirs):
     assert (answer.run_result.stdout, answer.compile_result) == ("hello\n", None)
 
 
+@pytest.mark.requires("cpp")
 def test_its_client_tells_what_became_of_a_program(theirs):
     mapping = theirs.SummaryMapping(
         Success="ok", Failed="failed", RunFailed="crash", RunTimeout="slow", CompileFailed="compile"
@@ -157,6 +158,8 @@ CASES = [(f"{n}\n", f"{2 * n}\n") for n in range(15)]
     ],
 )
 def test_a_trainer_scores_samples_right(url, code, language, score, first):
+    if language == "cpp":
+        requires("cpp")
     found, results = Verl(url, seconds=2).score(code, CASES, language)
     assert (found, results[0]) == (score, first)
 

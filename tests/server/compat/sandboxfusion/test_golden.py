@@ -7,6 +7,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.requires import requires
+
 GOLDEN = Path(__file__).parents[5] / "shared" / "research" / "sandboxfusion_golden.jsonl"
 GUIDE = Path(__file__).parents[4] / "docs" / "guides" / "service-sandboxfusion.md"
 TIMES = {"execution_time", "traceback"}
@@ -116,6 +118,8 @@ def client(url):
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["name"])
 def test_we_answer_as_it_does(client, ask, row):
+    if row["name"].startswith("cpp_"):
+        requires("cpp")
     if row["request"] is None:
         answer = client.get(row["path"])
         status, got = answer.status_code, answer.json()

@@ -181,7 +181,7 @@ def test_languages(run, kernel, language):
 
 
 def test_what_a_compiler_says(run, kernel):
-    kernel.require_language("cpp")
+    requires_language(kernel, "cpp")
     answer = run("int main() { return x; }", "cpp")
     assert (answer["status"], answer["run_result"]) == ("Failed", None)
     assert answer["compile_result"]["return_code"] == 1
