@@ -137,7 +137,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     for reason, count in sorted(reasons.items()):
-        terminalreporter.line(f"not tested here: {reason}: {count} tests")
+        tests = "test" if count == 1 else "tests"
+        terminalreporter.line(f"not tested here: {reason}: {count} {tests}")
 
 
 @pytest.fixture(scope="session", params=["kernel", *LOWER])
