@@ -151,6 +151,13 @@ def ended_by_exception(message: dict[str, Any]) -> CandidateEnded:
     return CandidateEnded(Bucket.TEST_EXCEPTION, detail)
 
 
+def refuse_malformed_exception(frame: Frame) -> None:
+    """End the conversation if a candidate reports an exception that cannot be one."""
+    end = ended_by_exception(read_message(frame))
+    if end.bucket is Bucket.TAMPERING:
+        raise end
+
+
 def protocol_violation(what: str) -> CandidateEnded:
     """Say that the candidate broke the protocol, which it cannot do by accident."""
     return CandidateEnded(Bucket.TAMPERING, f"broke the border protocol: {what}")

@@ -21,6 +21,7 @@ from proctor.judge.conversation import (
     await_load,
     expect_reply,
     protocol_violation,
+    refuse_malformed_exception,
 )
 from proctor.records.execution import Ending, OutputTooLong, TimedOut
 from proctor.records.limits import Limits
@@ -275,6 +276,8 @@ class Examination:
         self._candidate.guest.send(frames.pack(*frame))
         kinds = (frames.VALUE, frames.RAISED, frames.CALLBACK)
         said = expect_reply(self._candidate, self._due[-1], *kinds)
+        if said.kind == frames.RAISED:
+            refuse_malformed_exception(said)
         if said.kind != frames.CALLBACK:
             self._due.pop()
         self._tell_examiner(*said)
