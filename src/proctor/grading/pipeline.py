@@ -125,7 +125,11 @@ class RunningSamples:
         if future.cancelled():
             self._release(run)
             return
-        receipt = self._grader.receipt(run.sample, future.result())
+        try:
+            receipt = self._grader.receipt(run.sample, future.result())
+        except BaseException:
+            self._release(run)
+            raise
         if run.claim is not None:
             key = key_of(run.sample)
             del self._by_key[key]
