@@ -49,20 +49,22 @@ class Reader:
 
     def _read(self) -> None:
         while not self._over.wait(0.01):
-            for place in self._mirror.glob("[!.]*/*"):
-                if place in self.seen:
-                    continue
-                self.seen.add(place)
-                try:
-                    said = msgspec.json.decode(
-                        (place / "evaluated.json").read_bytes(), type=Evaluated
-                    )
-                    found = summarize(place / RUN)
-                    whole = (found.samples, found.passed) == (said.samples, said.passed)
-                    if not whole or not (place / RUN / "report.json").is_file():
-                        self.wrong.append(f"{place}: {found}")
-                except Exception as error:  # noqa: BLE001  whatever a reader would stumble over
-                    self.wrong.append(f"{place}: {error!r}")
+            self._read_new()
+        self._read_new()
+
+    def _read_new(self) -> None:
+        for place in self._mirror.glob("[!.]*/*"):
+            if place in self.seen:
+                continue
+            self.seen.add(place)
+            try:
+                said = msgspec.json.decode((place / "evaluated.json").read_bytes(), type=Evaluated)
+                found = summarize(place / RUN)
+                whole = (found.samples, found.passed) == (said.samples, said.passed)
+                if not whole or not (place / RUN / "report.json").is_file():
+                    self.wrong.append(f"{place}: {found}")
+            except Exception as error:  # noqa: BLE001  whatever a reader would stumble over
+                self.wrong.append(f"{place}: {error!r}")
 
 
 def working(results: Path, pid: int) -> Path | None:
