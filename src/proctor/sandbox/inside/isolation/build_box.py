@@ -48,6 +48,7 @@ def build(plan: dict[str, Any]) -> None:
     if os.geteuid() == 0:
         syscalls.unshare(syscalls.NEWNS)
         _make_root(plan)
+        plan = _with_ring(plan)
         _become_nobody(plan["user"])
         user, group = os.getuid(), os.getgid()
         syscalls.unshare(syscalls.NEWUSER | ALL)
@@ -108,6 +109,16 @@ def _follow(child: int) -> None:
     os.closerange(3, 1 << 16)
     _, status = os.waitpid(child, 0)
     os._exit(abs(os.waitstatus_to_exitcode(status)))
+
+
+def _with_ring(plan: dict[str, Any]) -> dict[str, Any]:
+    """Create the keeper's io_uring as root, so pinned pages do not count for the user's limit."""
+    try:
+        ring = syscalls.io_uring()
+    except OSError:
+        return plan
+    os.set_inheritable(ring, True)
+    return {**plan, "argv": [*plan["argv"], str(ring)]}
 
 
 def _become_nobody(user: int) -> None:

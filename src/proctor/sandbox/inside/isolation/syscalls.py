@@ -28,6 +28,8 @@ CAPABILITY_VERSION = 0x20080522
 SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}.get(os.uname().machine, (0, 0))
 """The numbers of sched_getattr and ioprio_get."""
 
+IO_URING_SETUP, IO_URING_REGISTER = 425, 427
+IO_URING_PARAMETERS_BYTES, REGISTER_BUFFERS = 120, 0
 
 LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
 LIBC.signal.restype = ctypes.c_long
@@ -138,6 +140,19 @@ def use_capabilities(used: int) -> None:
 def system_call(what: str, number: int, *args: object) -> int:
     """Make a system call that the C library has no function for."""
     return check(LIBC.syscall(number, *args, 0, 0), what)
+
+
+def io_uring() -> int:
+    """Return the descriptor of a ring."""
+    parameters = ctypes.create_string_buffer(IO_URING_PARAMETERS_BYTES)
+    return system_call("io_uring_setup", IO_URING_SETUP, 1, parameters)
+
+
+def register_buffers(ring: int, buffers: bytes) -> None:
+    """Have a ring pin memory: where it begins and how much, 64 bits each, one after the other."""
+    count = len(buffers) // 16
+    buffer = ctypes.c_char_p(buffers)
+    system_call("io_uring_register", IO_URING_REGISTER, ring, REGISTER_BUFFERS, buffer, count)
 
 
 def scheduling(pid: int) -> tuple[bytes, int]:

@@ -30,7 +30,7 @@ import site
 import socket
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..isolation.environment import GuestEnvironment, GuestProcess, ReusableEnvironment
@@ -316,8 +316,8 @@ class Keeper:
             pass  # the supervisor is gone; the next read says so and we clean up
 
 
-def keep(control: int, nest: GuestEnvironment) -> None:
-    """Keep one box until its supervisor is gone."""
+def keep(control: int, nest: GuestEnvironment, tune: Callable[[], None] = lambda: None) -> None:
+    """Keep one box until its supervisor is gone; `tune` is called before the first guest comes."""
     # what an interpreter that starts without site lacks: exit, quit, help
     site.setquit()
     site.sethelper()
@@ -331,6 +331,7 @@ def keep(control: int, nest: GuestEnvironment) -> None:
     begin = None
     try:
         keeper = Keeper(connection, nest)
+        tune()
         nest.open()
         keeper.serve()
     except ForkedFirst as first:

@@ -262,6 +262,12 @@ def same(x: list[int]):
 def fail(x):
     raise ValueError(x)
 """
+TYPED = """
+from typing import List
+
+def same(x: List[int]) -> List[int]:
+    return x
+"""
 VALUES = (1, -2.5, "a", True, None, [1, 2.0, "a"], (1, [2]), {"a": 1, 2: [3]}, {1, 2}, [[1], []])
 
 
@@ -274,9 +280,23 @@ def rehearse(nowhere: int) -> None:
     calls = [{"f": "same", "a": [pack(value)], "k": [], "w": False} for value in VALUES]
     calls.append({"f": "fail", "a": [1], "k": [], "w": False})
     said = [frames.pack(frames.CALL, index, dump(call)) for index, call in enumerate(calls)]
-    batch = {"f": "same", "plain": False, "max_bytes": 1 << 14, "a": [[pack(x)] for x in VALUES]}
-    said.append(frames.pack(frames.CALLS, 1, dump(batch)))
-    begin = frames.pack(frames.LOAD, 0, dump({"source": REHEARSAL, "denied": False}))
+    said.append(_calls([[pack(value)] for value in VALUES], plain=False))
+    _answer_to(nowhere, REHEARSAL, *said)
+
+
+def play(nowhere: int) -> None:
+    """Do what most candidates do."""
+    source = TYPED if "typing" in sys.modules else REHEARSAL
+    _answer_to(nowhere, source, _calls([[1], [2.5], [[1, 2]]], plain=True))
+
+
+def _calls(given: list[list[Any]], *, plain: bool) -> bytes:
+    many = {"f": "same", "plain": plain, "max_bytes": 1 << 14, "a": given}
+    return frames.pack(frames.CALLS, 1, dump(many))
+
+
+def _answer_to(nowhere: int, source: str, *said: bytes) -> None:
+    begin = frames.pack(frames.LOAD, 0, dump({"source": source, "denied": False}))
     answer(frames.ScriptedChannel(b"".join((begin, *said)), nowhere))
     del sys.modules[MODULE]
 

@@ -297,6 +297,9 @@ def rehearse(nowhere: int) -> None:
     examine(frames.ScriptedChannel(b"".join(said), nowhere))
 
 
+play = rehearse
+"""Do what most examiners do."""
+
 _repr = reprlib.Repr()
 _repr.maxlevel, _repr.maxlist, _repr.maxtuple, _repr.maxset, _repr.maxdict = 8, 200, 200, 200, 200
 _repr.maxstring, _repr.maxlong, _repr.maxother, _repr.maxdeque = MAX_TEXT, MAX_TEXT, MAX_TEXT, 200
