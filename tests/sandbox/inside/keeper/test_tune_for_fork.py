@@ -69,16 +69,20 @@ FAULTS = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_min
 def changed(monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, tuple[str, str]]) -> Box:
     """Return a new box in which parts of some files are others."""
     compiled = rootfs._code
+    changed = set()
 
     def code(name: str) -> types.CodeType:
         if name not in changes:
             return compiled(name)
-        source = (rootfs.INSIDE / f"{name}.py").read_text()
+        source = rootfs._source(name)
         assert changes[name][0] in source
+        changed.add(name)
         return compile(source.replace(*changes[name]), name, "exec", optimize=2)
 
     monkeypatch.setattr(rootfs, "_code", code)
-    return new_box()
+    box = new_box()
+    assert changed == {*changes}
+    return box
 
 
 def test_guests_have_fewer_page_faults_with_pins(box: Box) -> None:
@@ -121,21 +125,19 @@ def test_guests_have_no_ring(box: Box) -> None:
     assert "io_uring" not in said(box, open_files)
 
 
-HANGS = {
-    "roles": ("module.play(", "signal.pause(); module.play("),
-    "tune_for_fork": ("5000", "100"),
-}
+SYSCALLS, SETUP, TUNE = "isolation.syscalls", "keeper.guest_setup", "keeper.tune_for_fork"
+HANGS = {SETUP: ("module.play(", "signal.pause(); module.play("), TUNE: ("5000", "100")}
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"linux": ("425, 427", "425, 9999")},
-        {"tune_for_fork": ("nest.fork()", "os.read(-1, 1)")},
+        {SYSCALLS: ("425, 427", "425, 9999")},
+        {TUNE: ("nest.fork()", "os.read(-1, 1)")},
         HANGS,
-        {"roles": ("module.play(", "os._exit(3); module.play(")},
-        {"roles": ("module.play(", "raise MemoryError; module.play(")},
-        {"roles": ("signal.pause()", "signal.raise_signal(signal.SIGKILL)")},
+        {SETUP: ("module.play(", "os._exit(3); module.play(")},
+        {SETUP: ("module.play(", "raise MemoryError; module.play(")},
+        {SETUP: ("signal.pause()", "signal.raise_signal(signal.SIGKILL)")},
     ],
     ids=["nothing pinned", "no fork", "hangs", "exits", "raises", "is killed"],
 )
