@@ -64,7 +64,7 @@ def test_names_of_ours_are_not_theirs_to_give(bring: Callable[..., None]) -> Non
     bring("taker", SOURCE.format(name="humaneval"), "humaneval = taker:SOURCE")
     assert source_of("humaneval") is TABLE["humaneval"]
     assert plugin_benchmarks().broken == {
-        "humaneval": "the package taker brings humaneval, but that name is taken"
+        "humaneval": "the package taker brings humaneval, but Proctor itself brings humaneval already"
     }
 
 
@@ -73,7 +73,9 @@ def test_of_two_with_one_name_the_first_is_taken(bring: Callable[..., None]) -> 
         bring(module, SOURCE.format(name="same"), f"same = {module}:SOURCE")
     found = load_plugins("proctor.benchmarks", Source)
     assert list(found.found) == ["same"]
-    assert "but that name is taken" in found.broken["same"]
+    assert found.broken["same"] == (
+        "the package two brings same, but the package one brings same already"
+    )
 
 
 def test_the_list_of_benchmarks_goes_on(
@@ -102,7 +104,7 @@ def test_a_broken_model(bring: Callable[..., None], proctor: Callable[..., Any])
 def test_the_doctor_names_a_broken_language(
     bring: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Walls:
+    class Backend:
         def require_language(self, language: str) -> str:
             return f"{language} 1"
 
@@ -110,7 +112,7 @@ def test_the_doctor_names_a_broken_language(
     monkeypatch.setattr(
         "proctor.sandbox.doctor.plugin_languages", languages.plugin_languages.__wrapped__
     )
-    trials = {trial.name: trial for trial in doctor._try_languages(Walls())}
+    trials = {trial.name: trial for trial in doctor._try_languages(Backend())}
     assert set(languages.builtin_languages()) < set(trials)
     assert not trials["lolcode"].held
     assert trials["lolcode"].detail.startswith("the package bad_package brings lolcode, which")
@@ -123,6 +125,6 @@ def test_a_package_cannot_replace_a_language_of_ours(name: str, bring: Callable[
     plugged = languages.plugin_languages.__wrapped__()
     assert plugged.found == {}
     assert plugged.broken == {
-        name: f"the package bad_package brings {name}, but that name is taken"
+        name: f"the package bad_package brings {name}, but Proctor itself brings {name} already"
     }
     assert languages.get_language(name) is ours

@@ -18,7 +18,7 @@ from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -30,6 +30,8 @@ from proctor.grading.evaluate import Plan
 from proctor.grading.evaluate import evaluate as _evaluate
 from proctor.grading.grade import Grader
 from proctor.grading.prepare import Options
+from proctor.grading.ray.engine import RayEngine, open_ray_engine
+from proctor.grading.ray.worker import WorkerSetup
 from proctor.grading.stream import GradingStream
 from proctor.languages import get_language
 from proctor.models import RecordedModel, recorded_model
@@ -48,9 +50,6 @@ from proctor.sandbox import Sandbox
 from proctor.sandbox.limits.memory_budget import admit_workers
 from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import Settings, default_workers, load_settings, server_of
-
-if TYPE_CHECKING:
-    from proctor.grading.ray.engine import RayEngine
 
 AnyTask = Task | Mapping[str, Any]
 Pair = tuple[AnyTask, Completion | str]
@@ -278,11 +277,8 @@ def evaluate(
             answers.close()
 
 
-def _cluster(plan: Plan, settings: Settings, address: str | None) -> "RayEngine":
+def _cluster(plan: Plan, settings: Settings, address: str | None) -> RayEngine:
     """Open a cluster with the sandboxes that a plan needs."""
-    from proctor.grading.ray.engine import open_ray_engine  # noqa: PLC0415
-    from proctor.grading.ray.worker import WorkerSetup  # noqa: PLC0415
-
     setup = WorkerSetup(sandbox=settings.sandbox, packages=settings.candidate_packages)
     return open_ray_engine(setup, address=address, benchmark=plan.benchmark)
 

@@ -1,6 +1,6 @@
 """What other packages bring by entry points, loaded one by one: a broken one breaks no other."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from importlib import metadata
 from typing import Generic, NamedTuple, TypeVar
 
@@ -16,16 +16,18 @@ class Plugins(NamedTuple, Generic[Kind]):
 
 
 def load_plugins(
-    group: str, kind: type[Kind], taken: Collection[str] = (), only: str | None = None
+    group: str, kind: type[Kind], built_in: Collection[str] = (), only: str | None = None
 ) -> Plugins[Kind]:
-    """Load what packages bring under a group; names that are `taken` are not theirs to give."""
+    """Load what packages bring under a group, except under names that are taken."""
     found: dict[str, Kind] = {}
     broken: dict[str, str] = {}
+    owners = dict.fromkeys(built_in, "Proctor itself")
     for point in metadata.entry_points(group=group):
         if only is not None and point.name != only:
             continue
         try:
-            found[point.name] = _loaded(point, kind, [*taken, *found])
+            found[point.name] = _loaded(point, kind, owners)
+            owners[point.name] = _who(point)
         except _Unusable as trouble:
             broken.setdefault(point.name, f"{_who(point)} brings {point.name}, {trouble}")
     return Plugins(found, broken)
@@ -35,9 +37,9 @@ class _Unusable(Exception):
     """What is wrong with an entry point."""
 
 
-def _loaded(point: metadata.EntryPoint, kind: type[Kind], taken: Collection[str]) -> Kind:
-    if point.name in taken:
-        raise _Unusable("but that name is taken")
+def _loaded(point: metadata.EntryPoint, kind: type[Kind], owners: Mapping[str, str]) -> Kind:
+    if point.name in owners:
+        raise _Unusable(f"but {owners[point.name]} brings {point.name} already")
     try:
         loaded = point.load()
     except (Exception, SystemExit) as error:  # noqa: BLE001  it is code of somebody else

@@ -18,7 +18,7 @@ from proctor.storage.jsonl import explain_error, parse_toml, read_whole
 
 TuneFork = Literal["off", "pages", "pins", "all"]
 MAX_BYTES = 1 << 20
-MOST_WORKERS = 1024
+MAX_WORKERS = 1024
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,7 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     data: str | None = None
     """Folder with the files of benchmarks."""
-    workers: Annotated[int, msgspec.Meta(ge=1, le=MOST_WORKERS)] | None = None
+    workers: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
     """How many samples are graded at once; as many as there are processors by default."""
     sandbox: Literal["auto", "kernel", "docker", "contained", "wasm", "portable"] = "auto"
     """Tier to run candidates in."""

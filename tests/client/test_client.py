@@ -53,7 +53,7 @@ def url() -> Iterator[str]:
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait, but not for long."""
     monkeypatch.setattr(requests, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(requests, "MOST_PAUSE", 0.01)
+    monkeypatch.setattr(requests, "MAX_PAUSE", 0.01)
 
 
 def test_completions_are_graded(url: str) -> None:

@@ -14,7 +14,7 @@ from proctor.records.program import Program
 from proctor.records.task import Task
 from proctor.records.task import TestProgram as InOneFile
 from proctor.records.verdict import Passed
-from proctor.sandbox.toolchains.precompiled_headers import WORTH_IT
+from proctor.sandbox.toolchains.precompiled_headers import PRECOMPILE_AFTER_USES
 
 HEADERS = ("algorithm", "map", "string", "unordered_map", "vector")
 USES = """
@@ -111,11 +111,11 @@ def test_candidates_find_it_there_once_their_headers_are_compiled(cpp, tmp_path,
         limits=Limits().with_seconds(5),
     )
     judge = Judge(cpp)
-    for n in range(WORTH_IT + 2):
+    for n in range(PRECOMPILE_AFTER_USES + 2):
         source = f"{task.prompt}  a.push_back({n + 5}); sort(a.begin(), a.end()); a[0] = a[a.size() - 1]; return a; }}"
         judgement = judge.judge(task, Program(source=source, language="cpp"))
         assert isinstance(judgement.verdict, Passed), judgement.verdict
-    assert [whole for whole, _ in made] == [False] * (WORTH_IT + 2)
+    assert [whole for whole, _ in made] == [False] * (PRECOMPILE_AFTER_USES + 2)
     path = tmp_path / "part.so"
     path.write_bytes(made[-1][1])
     missing = names(path, "--undefined-only")

@@ -120,7 +120,7 @@ def test_what_is_kept_is_bounded():
 
 
 def test_one_that_is_tried_again_has_the_machine_for_itself():
-    builder = Builder(at_once=2)
+    builder = Builder(max_running=2)
     inside: list[str] = []
     together: list[int] = []
     lock = threading.Lock()

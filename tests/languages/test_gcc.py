@@ -50,7 +50,7 @@ def test_headers_come_first(toolchain):
         ("// see below \\ \n#include <map>\n#include <vector>\n", ()),
         ("#include <set>\n// below \\\t\n#include <map>\n", ("set",)),
         ("#include <map> // \\ \n#include <set>\n", ()),
-        ("#include <a>\n" * 10_000, ("a",) * gcc.MOST_HEADERS),
+        ("#include <a>\n" * 10_000, ("a",) * gcc.MAX_HEADERS),
         (f"#include <{'a' * 1000}>\n", ()),
         ("#include <map>", ()),
         ('/* prints "a\\n" */\n#include <map>\n// C:\\new\n#include <set>\n', ("map", "set")),

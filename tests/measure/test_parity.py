@@ -28,7 +28,7 @@ from tests.models.conftest import Handler, Server, good, status
 from tests.models.conftest import server as _server
 
 server = _server
-FAST = ServedModel(at_once=1, seconds=2.0, first_wait_seconds=0.01)
+FAST = ServedModel(max_in_flight=1, seconds=2.0, first_wait_seconds=0.01)
 PAIRS = [("def add(a, b):\n", "    return a + b\n"), ("def one():\n", "    return 1\n")]
 PROMPTS = [
     Prompt(task_id=f"t/{n}", text=text, turns=[("user", text)]) for n, (text, _) in enumerate(PAIRS)

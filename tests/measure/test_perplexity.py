@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
-from proctor.measure.perplexity import FEWEST_TOKENS, MOST_BLOCKS, documents, measure_perplexity
+from proctor.measure.perplexity import MAX_BLOCKS, MIN_TOKENS, documents, measure_perplexity
 from proctor.models.logprobs import ScoredText
 from proctor.models.transformers import Transformers
 from tests.models.checkpoints import save_known_bad, save_known_good
@@ -153,7 +153,7 @@ def test_five_documents_have_an_interval_over_documents(jsonl: Jsonl) -> None:
 @pytest.mark.parametrize("tokens", [4, 5, 49, 50, 60, 1000])
 def test_one_text_has_an_interval_over_blocks(tmp_path: Path, tokens: int) -> None:
     file = tmp_path / "a.txt"
-    count = tokens * FEWEST_TOKENS
+    count = tokens * MIN_TOKENS
     file.write_text("a" * count)
     values = [-1.0 - (place % 97) / 97 for place in range(count)]
     found = measure_perplexity(Told(lambda _: values), file, 100)
@@ -161,7 +161,7 @@ def test_one_text_has_an_interval_over_blocks(tmp_path: Path, tokens: int) -> No
     if tokens < 5:
         assert found.per_token.low is None
         return
-    assert found.method == f"Student's t over {min(tokens, MOST_BLOCKS)} blocks"
+    assert found.method == f"Student's t over {min(tokens, MAX_BLOCKS)} blocks"
     assert found.per_token.low is not None
     assert found.per_token.high is not None
     assert found.per_token.low < found.per_token.value < found.per_token.high

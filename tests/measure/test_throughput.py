@@ -32,7 +32,7 @@ def prompts(_: bool) -> Sequence[Prompt]:
 def behind(server: Server) -> Open:
     @contextmanager
     def open_with(size: int | None) -> Iterator[Provider]:
-        how = ServedModel(at_once=size or 1, seconds=2.0, first_wait_seconds=0.01)
+        how = ServedModel(max_in_flight=size or 1, seconds=2.0, first_wait_seconds=0.01)
         yield OpenAI("m", url=server.url, key=None, chat=True, how=how)
 
     return open_with

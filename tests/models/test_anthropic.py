@@ -12,7 +12,7 @@ from proctor.records.completion import Completion, Sampling, StopReason
 from tests.models.conftest import Server, raw, status
 from tests.models.test_openai import requests
 
-FAST = ServedModel(at_once=2, seconds=2.0, first_wait_seconds=0.01)
+FAST = ServedModel(max_in_flight=2, seconds=2.0, first_wait_seconds=0.01)
 
 
 def ask(server: Server, count: int, sampling: Sampling | None = None) -> list[Completion]:

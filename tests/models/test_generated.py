@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import ModelError
-from proctor.models.generated import AHEAD, GenerativeModel, awaited
+from proctor.models.generated import PREFETCH, GenerativeModel, awaited
 from proctor.records.completion import Completion, Request, Sampling
 from proctor.records.task import Assertions, Benchmark, Task
 from tests.models.conftest import Handler, Server, drip, hang_up, prompt_of, raw, silence, status
@@ -246,7 +246,7 @@ def test_never_many_answers_wait() -> None:
         while next(answers) is None:
             pass
     time.sleep(0.05)
-    assert echo.taken <= 10 + AHEAD + 2
+    assert echo.taken <= 10 + PREFETCH + 2
     assert sum(one is not None for one in answers) == 10_000 - 10
 
 

@@ -35,7 +35,7 @@ def ask(model: Provider, *args: tuple[str, ...], sampling: Sampling = SAMPLING) 
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[Llama]:
-    model = Llama(find_weights("smollm2"), chat=None, at_once=1, threads=1)
+    model = Llama(find_weights("smollm2"), chat=None, max_in_flight=1, threads=1)
     yield model
     model.close()
 
@@ -137,19 +137,19 @@ def test_what_does_not_fit_is_unanswered(model: Llama) -> None:
 
 def test_weights_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
-        Llama(tmp_path / "no.gguf", chat=None, at_once=1)
+        Llama(tmp_path / "no.gguf", chat=None, max_in_flight=1)
 
 
 def test_weights_that_are_none(tmp_path: Path) -> None:
     file = tmp_path / "no.gguf"
     file.write_bytes(b"GGUF nonsense")
     with pytest.raises(InputError, match="cannot be loaded"):
-        Llama(file, chat=None, at_once=1)
+        Llama(file, chat=None, max_in_flight=1)
 
 
 @pytest.mark.slow
 def test_how_many_are_asked_at_once_changes_nothing(model: Llama) -> None:
-    several = Llama(find_weights("smollm2"), chat=None, at_once=2, threads=1)
+    several = Llama(find_weights("smollm2"), chat=None, max_in_flight=2, threads=1)
     try:
         assert [one.completion for one in ask(several)] == [one.completion for one in ask(model)]
     finally:

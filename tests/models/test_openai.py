@@ -13,7 +13,7 @@ from proctor.records.completion import Completion, Request, Sampling, StopReason
 from proctor.records.prompt import Prompt
 from tests.models.conftest import Server, drip, good, hang_up, raw, silence, status
 
-FAST = ServedModel(at_once=4, seconds=0.7, first_wait_seconds=0.01)
+FAST = ServedModel(max_in_flight=4, seconds=0.7, first_wait_seconds=0.01)
 
 
 def requests(count: int) -> Iterator[Request]:

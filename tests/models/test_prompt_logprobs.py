@@ -12,7 +12,7 @@ from proctor.models.http import ServedModel
 from proctor.models.openai import OpenAI
 from tests.models.conftest import Behaviour, Handler, Server, raw, status
 
-FAST = ServedModel(at_once=1, seconds=2.0, first_wait_seconds=0.01)
+FAST = ServedModel(max_in_flight=1, seconds=2.0, first_wait_seconds=0.01)
 START = 1
 """The token that our server puts in front of a text, if it does."""
 

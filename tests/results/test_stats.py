@@ -14,7 +14,7 @@ from scipy import special
 
 from proctor.results import stats
 from proctor.results.stats import (
-    FEWEST_TASKS,
+    MIN_TASKS,
     agresti_min,
     bootstrap_bca,
     clopper_pearson,
@@ -393,7 +393,7 @@ def test_only_tasks_that_both_have_are_compared():
 
 @pytest.mark.parametrize(("score", "p_value"), [(1, 0.125), (0.5, None)])
 def test_few_tasks_have_no_interval_and_say_why(score, p_value):
-    tasks = [str(i) for i in range(FEWEST_TASKS - 1)]
+    tasks = [str(i) for i in range(MIN_TASKS - 1)]
     found = compare_paired(dict.fromkeys(tasks, 0), dict.fromkeys(tasks, score))
     assert (found.low, found.high) == (None, None)
     assert found.method == "no interval: 4 tasks, fewer than 5"

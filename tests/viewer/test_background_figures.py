@@ -69,7 +69,7 @@ def test_a_corrupt_run_has_no_curve(make_run: Make, curve: Callable[[str], Curve
 def test_too_many_tasks(
     make_run: Make, curve: Callable[[str], Curve], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.viewer.background_figures.MOST_DRAWN", 3)
+    monkeypatch.setattr("proctor.viewer.background_figures.MAX_DRAWN", 3)
     make_run("m", {str(n): [P, W] for n in range(4)})
     assert "too many to draw from" in curve("m").note
 

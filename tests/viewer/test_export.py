@@ -52,8 +52,8 @@ def test_bounds_are_told(
     export: Callable[[], tuple[Path, list[str]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proctor.viewer.export.MOST_SAMPLES", 4)
-    monkeypatch.setattr("proctor.viewer.export.MOST_RUNS", 1)
+    monkeypatch.setattr("proctor.viewer.export.MAX_SAMPLES", 4)
+    monkeypatch.setattr("proctor.viewer.export.MAX_RUNS", 1)
     make_run("a", {str(n): [P, W] for n in range(3)})
     make_run("b", {"x": [P]})
     folder, said = export()

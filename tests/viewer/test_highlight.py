@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from proctor.viewer.highlight import MOST_COLOURED, Gap, highlight_code, shown, side_by_side
+from proctor.viewer.highlight import MAX_COLOURED, Gap, highlight_code, shown, side_by_side
 
 HOSTILE = "</code><script>alert(1)</script>\n'\"><img src=x onerror=alert(2)>"
 
@@ -38,7 +38,7 @@ def test_every_line_is_there(code: str) -> None:
 
 
 def test_too_long_to_be_coloured() -> None:
-    code = "x = '<b>'\n" * MOST_COLOURED
+    code = "x = '<b>'\n" * MAX_COLOURED
     assert highlight_code(code, "python")[0] == Markup("x = &#39;&lt;b&gt;&#39;")
 
 

@@ -116,5 +116,5 @@ def test_a_file_that_is_too_large(
     tasks: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proctor.viewer.prompts.MOST_BYTES", 10)
+    monkeypatch.setattr("proctor.viewer.prompts.MAX_BYTES", 10)
     assert "too large" in str(Prompts().find(manifest(source=str(tasks)), receipt(), None))

@@ -165,7 +165,7 @@ def test_only_names_of_the_catalogue_lead_anywhere(
 def test_more_runs_than_are_shown(
     make_run: Make, runs: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.viewer.runs.MOST_RUNS", 2)
+    monkeypatch.setattr("proctor.viewer.runs.MAX_RUNS", 2)
     for name in "abc":
         make_run(name, {"a": [P]})
     catalogue = RunCatalog(runs, cache)

@@ -13,7 +13,7 @@ from proctor.benchmarks.source import Source
 from proctor.errors import InputError, boundary
 from proctor.storage.jsonl import read_bounded
 
-MOST = 1 << 30
+MAX_BYTES = 1 << 30
 TIMEOUT_SECONDS = 60
 
 
@@ -33,7 +33,7 @@ def download(source: Source, folder: Path | None = None) -> Path:
         with urllib.request.urlopen(source.url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
             packed = source.url.endswith(".gz")
             file = cast("IO[bytes]", gzip.GzipFile(fileobj=answer) if packed else answer)
-            content = read_bounded(source.url, file, MOST)
+            content = read_bounded(source.url, file, MAX_BYTES)
     except (OSError, EOFError, HTTPException, zlib.error) as error:
         raise InputError(
             f"{source.name}: cannot fetch {source.url}: {error}; "

@@ -21,8 +21,8 @@ from proctor.models.providers import (
 from proctor.records.completion import Sampling
 from proctor.settings import Settings, load_settings, server_of
 
-MOST_SAMPLES, MOST_TOKENS, MOST_AT_ONCE = 1 << 20, 1 << 20, 4096
-MOST_TEMPERATURE, MOST_SECONDS, MOST_SEED = 10.0, 86400.0, 1 << 31
+MAX_SAMPLES, MAX_TOKENS, MAX_CONCURRENCY = 1 << 20, 1 << 20, 4096
+MAX_TEMPERATURE, MAX_SECONDS, MAX_SEED = 10.0, 86400.0, 1 << 31
 SERVERS = ("openai", "anthropic")
 ONLY = {
     "base_url": SERVERS,
@@ -48,7 +48,7 @@ Model = Annotated[
 ]
 NSamples = Annotated[
     int | None,
-    typer.Option(min=1, max=MOST_SAMPLES, help="Completions of each task; 1 if nothing is said."),
+    typer.Option(min=1, max=MAX_SAMPLES, help="Completions of each task; 1 if nothing is said."),
 ]
 Temperature = Annotated[
     float | None,
@@ -69,10 +69,10 @@ LiveModel = Annotated[
     ),
 ]
 """A model that can still be asked: no recorded answers."""
-TokenLimit = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Cut an answer off here.")]
+TokenLimit = Annotated[int, typer.Option(min=1, max=MAX_TOKENS, help="Cut an answer off here.")]
 MaxTokens = Annotated[
     int | None,
-    typer.Option(min=1, max=MOST_TOKENS, help="Cut an answer off here; 1024 if nothing is said."),
+    typer.Option(min=1, max=MAX_TOKENS, help="Cut an answer off here; 1024 if nothing is said."),
 ]
 Preset = Annotated[
     Literal["greedy", "pass@1", "pass@10"] | None,
@@ -97,7 +97,7 @@ Chat = Annotated[
 ]
 Concurrency = Annotated[
     int | None,
-    typer.Option(min=1, max=MOST_AT_ONCE, help="Requests under way, or prompts in one batch."),
+    typer.Option(min=1, max=MAX_CONCURRENCY, help="Requests under way, or prompts in one batch."),
 ]
 RequestTimeout = Annotated[
     float | None, typer.Option(help="Seconds for one request; 600 if nothing is said.")
@@ -110,7 +110,7 @@ Device = Annotated[
     str | None, typer.Option(help="Where a checkpoint computes, as in cpu or cuda:1.")
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=MOST_SEED, help="Seed of the samples and of the bootstrap.")
+    int, typer.Option(min=0, max=MAX_SEED, help="Seed of the samples and of the bootstrap.")
 ]
 
 
@@ -149,9 +149,9 @@ class ModelOptions(NamedTuple):
 
     def check(self) -> None:
         """Refuse what cannot be heeded, before anything is loaded."""
-        _within("--temperature", self.temperature, 0, MOST_TEMPERATURE)
+        _within("--temperature", self.temperature, 0, MAX_TEMPERATURE)
         _within("--top-p", self.top_p, 0, 1)
-        _within("--request-timeout", self.request_timeout, 0, MOST_SECONDS)
+        _within("--request-timeout", self.request_timeout, 0, MAX_SECONDS)
         said = {name for name in self._fields[2:] if getattr(self, name) is not None}
         if recorded_model(self.model) is not None:
             for name in self._fields[3:]:
@@ -189,7 +189,7 @@ class ModelOptions(NamedTuple):
             url=self.base_url or url,
             key=key,
             chat=self.chat,
-            at_once=1 if self.batch == "off" else self.concurrency,
+            max_in_flight=1 if self.batch == "off" else self.concurrency,
             request_seconds=self.request_timeout or ProviderRequest().request_seconds,
             batch=self.batch != "off",
             device=self.device,

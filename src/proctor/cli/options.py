@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from proctor.judge.comparators import KNOWN
-from proctor.settings import MOST_WORKERS
+from proctor.settings import MAX_WORKERS
 
 DEFAULT_PYTHON = sys.executable
 
@@ -37,7 +37,7 @@ class Preamble(StrEnum):
 Ks = Annotated[str, typer.Option("--k", help="Which pass@k to print, as in 1,10,100.")]
 Workers = Annotated[
     int,
-    typer.Option(min=0, max=MOST_WORKERS, help="Samples graded at once; 0: one a processor."),
+    typer.Option(min=0, max=MAX_WORKERS, help="Samples graded at once; 0: one a processor."),
 ]
 EngineName = Annotated[
     Engine, typer.Option("--engine", help="Judge on this machine, or on those of a Ray cluster.")

@@ -28,7 +28,7 @@ from proctor.sandbox.tiers.select import open_sandbox
 from proctor.settings import Settings, default_workers
 from proctor.storage.jsonl import MAX_LINE
 
-LEAST_MEMORY, MOST_MEMORY = 32 << 20, 1 << 50
+MIN_MEMORY, MAX_MEMORY = 32 << 20, 1 << 50
 """An interpreter does not start in less; more than the most is a slip."""
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -57,8 +57,8 @@ def parse_bytes(text: str) -> int:
     if match is None:
         raise InputError(f"--memory {text}: write it as 512MiB or 2G")
     size = float(match[1]) * UNITS[match[2]]
-    if not LEAST_MEMORY <= size <= MOST_MEMORY:
-        least, most = LEAST_MEMORY >> 20, MOST_MEMORY >> 40
+    if not MIN_MEMORY <= size <= MAX_MEMORY:
+        least, most = MIN_MEMORY >> 20, MAX_MEMORY >> 40
         raise InputError(f"--memory {text}: must be from {least} MiB to {most} TiB")
     return int(size)
 

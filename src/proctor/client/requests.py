@@ -23,7 +23,7 @@ AnyTask = Task | Mapping[str, Any] | tuple[str, str]
 ATTEMPTS = 8
 LATER = frozenset({429, 502, 503})
 """Answers that may be others a moment later."""
-FIRST_PAUSE, MOST_PAUSE = 0.2, 60.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 60.0
 OK, WRONG = 200, 500
 ROW = (
     *("task_id", "prompt", "preamble", "entry_point", "language", "tests", "metadata"),
@@ -92,7 +92,7 @@ def pause_before(attempt: int, answer: "httpx2.Response | None" = None) -> float
     """Return how long to wait: as the service says, or longer each time; never all alike."""
     said = "" if answer is None else answer.headers.get("retry-after", "")
     wished = float(said) if said.isdigit() else FIRST_PAUSE * 2**attempt
-    return min(wished, MOST_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311  no secret
+    return min(wished, MAX_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311  no secret
 
 
 def trouble_of(answer: "httpx2.Response") -> ServiceError | InputError:

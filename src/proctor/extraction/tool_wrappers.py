@@ -24,14 +24,14 @@ _CODE_FIELD = re.compile(
     r'"(?:code|source|source_code|python_code|script|program|solution|answer)"\s*+:\s*+(?=")'
 )
 _JSON = json.JSONDecoder(strict=False)
-MOST = 8
-"""Of anything that an answer can repeat without end, we look at so many."""
+MAX_REPEATS = 8
+"""An answer can repeat a mark or a block without end; we read this many of each kind."""
 
 
 def marked(text: str, *, truncated: bool) -> Iterator[Block]:
     """Yield what stands between marks; the prompt may hold the first."""
     for opening, closing in _MARKS:
-        starts = [mark.end() for mark in islice(opening.finditer(text), MOST)]
+        starts = [mark.end() for mark in islice(opening.finditer(text), MAX_REPEATS)]
         for start in starts or [0]:
             end = closing.search(text, start)
             if end is not None:
@@ -49,7 +49,7 @@ def tool_calls(text: str) -> Iterator[Block]:
 
 
 def _json_strings(key: re.Pattern[str], text: str) -> Iterator[str]:
-    for field in islice(key.finditer(text), MOST):
+    for field in islice(key.finditer(text), MAX_REPEATS):
         try:
             value, _ = _JSON.raw_decode(text, field.end())
         except ValueError:

@@ -173,10 +173,10 @@ def count_samples(plan: Plan) -> SampleCounts:
     return SampleCounts(counts, completions_sha256=digest.hexdigest(), is_exact=is_exact)
 
 
-def _graded(path: Path, survey: SampleCounts, grader: Grader) -> Samples:
+def _graded(path: Path, sample_counts: SampleCounts, grader: Grader) -> Samples:
     """Read the receipts of an earlier part of the run; programs that ran are not run again."""
     done = Samples()
-    for place, receipt in read_places(path / RECEIPTS, ReceiptHeader, survey.has):
+    for place, receipt in read_places(path / RECEIPTS, ReceiptHeader, sample_counts.has):
         done.add(receipt.task_id, receipt.sample)
         grader.note_receipt(receipt, place)
     return done
@@ -196,7 +196,7 @@ def _heard_out(graded: Generator[Receipt, None, None]) -> Iterator[None]:
 
 
 def _cancelled(
-    plan: Plan, survey: SampleCounts, done: Samples, grader: Grader, halt: _Halt
+    plan: Plan, sample_counts: SampleCounts, done: Samples, grader: Grader, halt: _Halt
 ) -> Iterator[Receipt]:
     """Yield receipts for what there was no time for; nobody is asked for answers to it."""
     if halt.asked or not halt.is_set():
@@ -204,7 +204,7 @@ def _cancelled(
     find = plan.benchmark.finder()
     why = f"not graded within {plan.seconds:g} s, the limit of the whole benchmark"
     for place, task_id in enumerate(plan.benchmark.ids):
-        for sample in range(survey.counts[task_id]):
+        for sample in range(sample_counts.counts[task_id]):
             if (task_id, sample) not in done:
                 name = f"{place}_s{sample}"
                 nothing = Completion(task_id=task_id, sample=sample, id=name, completion="")
@@ -224,16 +224,20 @@ def _is_undone(line: bytes) -> bool:
 
 
 def _remaining(
-    plan: Plan, directory: RunDirectory, survey: SampleCounts, done: Samples, stop: threading.Event
+    plan: Plan,
+    directory: RunDirectory,
+    sample_counts: SampleCounts,
+    done: Samples,
+    stop: threading.Event,
 ) -> Iterator[Completion | None]:
     """Yield completions that have no receipt, each written down before it is graded."""
     if not isinstance(plan.model, GenerativeModel):
-        for completion in _recorded(plan, plan.model, directory, survey):
+        for completion in _recorded(plan, plan.model, directory, sample_counts):
             if (completion.task_id, completion.sample) not in done:
                 yield completion
         return
     written = Samples()
-    for completion in read_journal(directory.path / COMPLETIONS, Completion, survey.has):
+    for completion in read_journal(directory.path / COMPLETIONS, Completion, sample_counts.has):
         written.add(completion.task_id, completion.sample)
         if (completion.task_id, completion.sample) not in done:
             yield completion
@@ -246,34 +250,36 @@ def _remaining(
 
 
 def _recorded(
-    plan: Plan, model: RecordedModel, directory: RunDirectory, survey: SampleCounts
+    plan: Plan, model: RecordedModel, directory: RunDirectory, sample_counts: SampleCounts
 ) -> Iterator[Completion]:
     """Return recorded completions, after copying them to the run directory.
 
     A resumed run has its copy already, and reads it in a fraction of the time.
     """
     path = directory.path / COMPLETIONS
-    if file_sha256(path) != survey.completions_sha256:
-        deque(read_journal(path, Key, survey.has), 0)  # raises an error if a line is damaged
+    if file_sha256(path) != sample_counts.completions_sha256:
+        deque(read_journal(path, Key, sample_counts.has), 0)  # raises an error if a line is damaged
         directory.completions.clear()
-        for completion in _unchanged(plan, model, survey):
+        for completion in _unchanged(plan, model, sample_counts):
             directory.completions.append(completion)
-    if survey.is_exact:
-        return read_journal(path, Completion, survey.has)
-    return _unchanged(plan, model, survey)
+    if sample_counts.is_exact:
+        return read_journal(path, Completion, sample_counts.has)
+    return _unchanged(plan, model, sample_counts)
 
 
-def _unchanged(plan: Plan, model: RecordedModel, survey: SampleCounts) -> Iterator[Completion]:
-    """Yield recorded completions; raise InputError if they differ from those of the survey."""
+def _unchanged(
+    plan: Plan, model: RecordedModel, sample_counts: SampleCounts
+) -> Iterator[Completion]:
+    """Yield recorded completions; raise InputError if they differ from those that were counted."""
     digest = hashlib.sha256()
     for completion in model.complete(plan.benchmark, plan.sampling):
         digest.update(encode(completion) + b"\n")
         yield completion
-    if digest.hexdigest() != survey.completions_sha256:
+    if digest.hexdigest() != sample_counts.completions_sha256:
         raise InputError(f"{model.name}: it changed while it was graded; grade it again")
 
 
-def _manifest(plan: Plan, backend: Backend, survey: SampleCounts) -> Manifest:
+def _manifest(plan: Plan, backend: Backend, sample_counts: SampleCounts) -> Manifest:
     options, rules = plan.options, plan.options.rules
     asked = plan.model if isinstance(plan.model, GenerativeModel) else None
     return Manifest(
@@ -281,9 +287,9 @@ def _manifest(plan: Plan, backend: Backend, survey: SampleCounts) -> Manifest:
         benchmark_sha256=plan.benchmark.sha256,
         source=plan.benchmark.source,
         tasks=len(plan.benchmark.tasks),
-        samples=survey.samples,
-        completions_sha256=survey.completions_sha256,
-        prompts_sha256=survey.prompts_sha256,
+        samples=sample_counts.samples,
+        completions_sha256=sample_counts.completions_sha256,
+        prompts_sha256=sample_counts.prompts_sha256,
         model=plan.model.name,
         weights_sha256=asked.weights_sha256 if asked else None,
         strategy=asked.strategy if asked else "standard",

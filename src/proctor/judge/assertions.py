@@ -55,11 +55,11 @@ ONE_PROCESS = re.compile(
 """Words of tests that reach into the candidate's process; whether they do, the reference tells."""
 
 
-REMEMBERED = 2_000
+CACHE_SIZE = 2_000
 """How many tasks' exams are kept: a stream of tasks may have no end."""
 
 
-class _Exam(msgspec.Struct, kw_only=True):
+class _TaskState(msgspec.Struct, kw_only=True):
     """What is kept of a task between its samples."""
 
     task: Task
@@ -81,26 +81,26 @@ class AssertionJudge:
     def __init__(self, sandbox: Sandbox, *, early_stop: bool = False) -> None:
         self._sandbox = sandbox
         self._early_stop = early_stop
-        self._exams: OrderedDict[str, _Exam] = OrderedDict()
+        self._states: OrderedDict[str, _TaskState] = OrderedDict()
         self._lock = threading.Lock()
 
     def judge(self, task: Task, program: Program) -> Judgement:
         """Judge one sample, apart if that can be done."""
-        exam = self._exam(task)
-        found = self._together(exam, program) if exam.together else self._apart(exam, program)
+        state = self._state(task)
+        found = self._together(state, program) if state.together else self._apart(state, program)
         notes = found.findings.notes
         if isinstance(found.verdict, Failed) and notes & {OBJECTS, STUCK}:
-            return self._doubt_failure(exam, program, found)
+            return self._doubt_failure(state, program, found)
         if isinstance(found.verdict, Passed) and notes & {ASKED, TOLD}:
-            return self._doubt_pass(exam, found)
+            return self._doubt_pass(state, found)
         return found
 
-    def _exam(self, task: Task) -> _Exam:
+    def _state(self, task: Task) -> _TaskState:
         """Look at a task once, however often it comes and as however many objects."""
         with self._lock:
-            if task.sha256 not in self._exams:
+            if task.sha256 not in self._states:
                 cases = reduce_to_cases(task)
-                exam = _Exam(
+                state = _TaskState(
                     task=task,
                     asked=None
                     if cases is None
@@ -109,49 +109,49 @@ class AssertionJudge:
                     order=examination_order(task, early_stop=self._early_stop),
                     lock=threading.RLock(),
                 )
-                self._exams[task.sha256] = exam
-                if len(self._exams) > REMEMBERED:
-                    self._exams.popitem(last=False)
-            exam = self._exams[task.sha256]
-        with exam.lock:
-            if not exam.settled and exam.asked is None and ONE_PROCESS.search(_test_text(task)):
-                self._settle_process(exam)
-            exam.settled = True
-        return exam
+                self._states[task.sha256] = state
+                if len(self._states) > CACHE_SIZE:
+                    self._states.popitem(last=False)
+            state = self._states[task.sha256]
+        with state.lock:
+            if not state.settled and state.asked is None and ONE_PROCESS.search(_test_text(task)):
+                self._settle_process(state)
+            state.settled = True
+        return state
 
-    def _settle_process(self, exam: _Exam) -> None:
+    def _settle_process(self, state: _TaskState) -> None:
         """Find out with the reference whether a task can be judged apart."""
-        program = reference_program(exam.task)
-        exam.together = program is None or not isinstance(
-            self._reference_apart(exam, program).verdict, Passed
+        program = reference_program(state.task)
+        state.together = program is None or not isinstance(
+            self._reference_apart(state, program).verdict, Passed
         )
-        if program is None or not exam.together:
+        if program is None or not state.together:
             return
-        verdict = self._together(exam, program).verdict
+        verdict = self._together(state, program).verdict
         if not isinstance(verdict, Passed):
             raise UnfitError(f"the reference solution fails: {verdict.detail}")
 
-    def _reference_apart(self, exam: _Exam, program: Program) -> Judgement:
-        with exam.lock:
-            if exam.reference is None:
-                exam.reference = self._apart(exam, program)
-            return exam.reference
+    def _reference_apart(self, state: _TaskState, program: Program) -> Judgement:
+        with state.lock:
+            if state.reference is None:
+                state.reference = self._apart(state, program)
+            return state.reference
 
-    def _doubt_failure(self, exam: _Exam, program: Program, found: Judgement) -> Judgement:
+    def _doubt_failure(self, state: _TaskState, program: Program, found: Judgement) -> Judgement:
         """Blame a failure that might be the border's on the candidate only if it is its own."""
-        if reference_program(exam.task) is None:
+        if reference_program(state.task) is None:
             return found
-        with exam.lock:
-            if not exam.together:
-                self._settle_process(exam)
-        return self._together(exam, program) if exam.together else found
+        with state.lock:
+            if not state.together:
+                self._settle_process(state)
+        return self._together(state, program) if state.together else found
 
-    def _doubt_pass(self, exam: _Exam, found: Judgement) -> Judgement:
+    def _doubt_pass(self, state: _TaskState, found: Judgement) -> Judgement:
         """Believe objects that speak for themselves only where the reference has such, too."""
-        program = reference_program(exam.task)
+        program = reference_program(state.task)
         if program is None:
             return found
-        theirs = self._reference_apart(exam, program)
+        theirs = self._reference_apart(state, program)
         notes = found.findings.notes - theirs.findings.notes
         if not notes & {ASKED, TOLD} or not isinstance(theirs.verdict, Passed):
             return found
@@ -161,31 +161,31 @@ class AssertionJudge:
         )
         return msgspec.structs.replace(found, verdict=verdict)
 
-    def _apart(self, exam: _Exam, program: Program) -> Judgement:
+    def _apart(self, state: _TaskState, program: Program) -> Judgement:
         """Judge with candidate and tests in processes of their own."""
-        if exam.asked is not None:
-            compare = self._compare if exam.batch else self._compare_live
+        if state.asked is not None:
+            compare = self._compare if state.batch else self._compare_live
             try:
-                return compare(exam, program, exam.asked)
+                return compare(state, program, state.asked)
             except NeedsExaminerError:
                 pass
-        return self._examine(exam, program)
+        return self._examine(state, program)
 
-    def _compare(self, exam: _Exam, program: Program, asked: CallBatch) -> Judgement:
+    def _compare(self, state: _TaskState, program: Program, asked: CallBatch) -> Judgement:
         """Send all calls at once and compare the answers here."""
-        requests = asked.requests(program, denied=exam.task.metadata.denylist)
-        exchanged = self._sandbox.exchange(requests, exam.task.limits)
+        requests = asked.requests(program, denied=state.task.metadata.denylist)
+        exchanged = self._sandbox.exchange(requests, state.task.limits)
         objects = False
         try:
             tests, objects = asked.judge(exchanged, early_stop=self._early_stop)
         except CandidateEnded as end:
-            tests = all_failed_by(exam.order, end)
+            tests = all_failed_by(state.order, end)
         notes = frozenset({OBJECTS} if objects else ())
-        return self._found(exam, tests, exchanged.execution, notes)
+        return self._found(state, tests, exchanged.execution, notes)
 
-    def _compare_live(self, exam: _Exam, program: Program, asked: CallBatch) -> Judgement:
+    def _compare_live(self, state: _TaskState, program: Program, asked: CallBatch) -> Judgement:
         """Send each call when the one before is answered, and compare the answers here."""
-        task = exam.task
+        task = state.task
         candidate = Candidate(self._sandbox, task.limits)
         objects = False
         try:
@@ -198,15 +198,15 @@ class AssertionJudge:
             )
             execution = candidate.finish()
         except CandidateEnded as end:
-            tests = all_failed_by(exam.order, end)
+            tests = all_failed_by(state.order, end)
             execution = candidate.abort()
         finally:
             candidate.abort()
-        return self._found(exam, tests, execution, frozenset({OBJECTS} if objects else ()))
+        return self._found(state, tests, execution, frozenset({OBJECTS} if objects else ()))
 
-    def _examine(self, exam: _Exam, program: Program) -> Judgement:
+    def _examine(self, state: _TaskState, program: Program) -> Judgement:
         """Have an examiner run the tests."""
-        task = exam.task
+        task = state.task
         candidate = Candidate(self._sandbox, task.limits)
         notes: frozenset[str] = frozenset()
         tests: Sequence[TestResult]
@@ -215,28 +215,28 @@ class AssertionJudge:
             candidate.guest.send(load_request(program.source, denied=denied))
             await_load(candidate)
             examination = Examination(self._sandbox, candidate, task.limits)
-            tests, notes = examination.run(exam.order)
+            tests, notes = examination.run(state.order)
             execution = candidate.finish()
         except CandidateEnded as end:
-            tests = all_failed_by(exam.order, end)
+            tests = all_failed_by(state.order, end)
             execution = candidate.abort()
         finally:
             candidate.abort()
-        return self._found(exam, tests, execution, notes)
+        return self._found(state, tests, execution, notes)
 
-    def _together(self, exam: _Exam, program: Program) -> Judgement:
-        candidate = Candidate(self._sandbox, exam.task.limits, role="together")
+    def _together(self, state: _TaskState, program: Program) -> Judgement:
+        candidate = Candidate(self._sandbox, state.task.limits, role="together")
         try:
-            denied = exam.task.metadata.denylist
-            tests = Together(candidate).run(exam.order, program.source, denied=denied)
+            denied = state.task.metadata.denylist
+            tests = Together(candidate).run(state.order, program.source, denied=denied)
         finally:
             execution = candidate.abort()
-        found = self._found(exam, tests, execution, frozenset())
+        found = self._found(state, tests, execution, frozenset())
         return msgspec.structs.replace(found, judged="together")
 
     def _found(
         self,
-        exam: _Exam,
+        state: _TaskState,
         tests: Sequence[TestResult],
         execution: Execution,
         notes: frozenset[str],
@@ -248,7 +248,7 @@ class AssertionJudge:
             notes=notes,
             clock=self._sandbox.enforcement().clock,
         )
-        verdict = decide(tests, declared=exam.order["declared"], timeout_is_final=True)
+        verdict = decide(tests, declared=state.order["declared"], timeout_is_final=True)
         return Judgement(verdict=verdict, findings=findings)
 
 

@@ -25,7 +25,7 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
 _LAST_RETURN = re.compile(r"\breturn\b[^;{}]*;\s*\Z")
 
 
-class Woven(msgspec.Struct, frozen=True, kw_only=True):
+class Instrumented(msgspec.Struct, frozen=True, kw_only=True):
     """Test code that tells how it went."""
 
     code: str
@@ -33,7 +33,9 @@ class Woven(msgspec.Struct, frozen=True, kw_only=True):
     """How many have to say that they came to their end."""
 
 
-def instrument(code: str, harness: Harness, lexer: Lexer, words: Tokens, line: int) -> Woven | None:
+def instrument(
+    code: str, harness: Harness, lexer: Lexer, words: Tokens, line: int
+) -> Instrumented | None:
     """Make test code tell how it went; None if there is no test function in it."""
 
     def said(text: str) -> str:
@@ -41,7 +43,7 @@ def instrument(code: str, harness: Harness, lexer: Lexer, words: Tokens, line: i
         return text.replace("@LINE@", str(line))
 
     if not harness.heads:
-        return Woven(code=said(harness.before) + code + said(harness.closing), functions=1)
+        return Instrumented(code=said(harness.before) + code + said(harness.closing), functions=1)
     parts: list[str] = []
     at = functions = 0
     for head in re.finditer(harness.heads, code, re.MULTILINE):
@@ -57,7 +59,9 @@ def instrument(code: str, harness: Harness, lexer: Lexer, words: Tokens, line: i
         parts += [code[at : head.end()], said(harness.opening), code[head.end() : close]]
         parts.append(said(harness.closing))
         at, functions = close, functions + 1
-    return Woven(code="".join([*parts, code[at:]]), functions=functions) if functions else None
+    return (
+        Instrumented(code="".join([*parts, code[at:]]), functions=functions) if functions else None
+    )
 
 
 def parse_report(stdout: str, words: Tokens) -> Iterator[str]:

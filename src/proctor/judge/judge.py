@@ -42,7 +42,7 @@ PROBES = [
 ]
 """One that is compared here, and one that needs an examiner."""
 PROBE_PROGRAM = Program(source="def probe(n):\n    return 2 * n + 1\n")
-A_DAY = 86400.0
+ONE_DAY_SECONDS = 86400.0
 """No try takes as long: a box beside it must not go by itself because nobody uses it."""
 
 
@@ -121,7 +121,7 @@ class Judge:
         If it did not, something other than the program takes boxes down.
         """
         try:
-            witness = self._sandbox.session(Limits(), idle_seconds=A_DAY)
+            witness = self._sandbox.session(Limits(), idle_seconds=ONE_DAY_SECONDS)
         except SandboxError as error:
             return str(error), False
         try:

@@ -18,7 +18,7 @@ import msgspec
 from proctor.cancellation import shielded
 from proctor.extraction.assemble import reference_program
 from proctor.judge import reference_answers
-from proctor.judge.assertions import REMEMBERED, AssertionJudge
+from proctor.judge.assertions import CACHE_SIZE, AssertionJudge
 from proctor.judge.batching import can_batch
 from proctor.judge.calls import MAX_HASHED, read_value
 from proctor.judge.conversation import (
@@ -75,57 +75,57 @@ class ReferenceCallsJudge:
         self._narrow = narrow
         self._value = value
         self._early_stop = early_stop
-        self._exams: OrderedDict[int, tuple[Task, Future[ReferenceTask]]] = OrderedDict()
+        self._states: OrderedDict[int, tuple[Task, Future[ReferenceTask]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def judge(self, task: Task, cases: ReferenceCases, program: Program) -> Judgement:
         """Judge one sample."""
-        exam = self._exam(task, cases)
-        if exam.separate is None:
-            tests, executions = self._ask(exam, program)
+        state = self._state(task, cases)
+        if state.separate is None:
+            tests, executions = self._ask(state, program)
         else:
-            tests, executions = self._ask_live(exam, program, exam.separate)
+            tests, executions = self._ask_live(state, program, state.separate)
         tests = apply_output_limit(tests, executions[0])
         clock = self._sandbox.enforcement().clock
         return Judgement(
-            verdict=decide(tests, declared=len(exam.passed), timeout_is_final=True),
+            verdict=decide(tests, declared=len(state.passed), timeout_is_final=True),
             findings=Findings(tests=tests, executions=executions, clock=clock),
-            limits=exam.limits,
+            limits=state.limits,
         )
 
     def _ask(
-        self, exam: ReferenceTask, program: Program
+        self, state: ReferenceTask, program: Program
     ) -> tuple[Sequence[TestResult], list[Execution]]:
         """Send all calls at once."""
-        exchanged = self._sandbox.exchange(exam.request(program), exam.limits)
-        if exchanged.answers == exam.right:
-            return exam.passed, [exchanged.execution]
-        hearing = ReferenceComparison(self._sandbox, exam, program, early_stop=self._early_stop)
-        return hearing.all(Transcript(exchanged)), [exchanged.execution, *hearing.executions]
+        exchanged = self._sandbox.exchange(state.request(program), state.limits)
+        if exchanged.answers == state.right:
+            return state.passed, [exchanged.execution]
+        comparison = ReferenceComparison(self._sandbox, state, program, early_stop=self._early_stop)
+        return comparison.all(Transcript(exchanged)), [exchanged.execution, *comparison.executions]
 
     def _ask_live(
-        self, exam: ReferenceTask, program: Program, requests: Sequence[bytes]
+        self, state: ReferenceTask, program: Program, requests: Sequence[bytes]
     ) -> tuple[Sequence[TestResult], list[Execution]]:
         """Send each call when the one before is answered."""
-        candidate = Candidate(self._sandbox, exam.limits)
-        hearing = ReferenceComparison(self._sandbox, exam, program, early_stop=self._early_stop)
+        candidate = Candidate(self._sandbox, state.limits)
+        comparison = ReferenceComparison(self._sandbox, state, program, early_stop=self._early_stop)
         try:
-            candidate.guest.send(exam.load(program))
-            tests = hearing.all(candidate, lambda index: candidate.guest.send(requests[index]))
+            candidate.guest.send(state.load(program))
+            tests = comparison.all(candidate, lambda index: candidate.guest.send(requests[index]))
             execution = candidate.finish()
         finally:
             candidate.abort()
-        return tests, [execution, *hearing.executions]
+        return tests, [execution, *comparison.executions]
 
-    def _exam(self, task: Task, cases: ReferenceCases) -> ReferenceTask:
+    def _state(self, task: Task, cases: ReferenceCases) -> ReferenceTask:
         """Ask the reference once; who comes meanwhile waits for its answers."""
         with self._lock:
-            kept = self._exams.get(id(task))
+            kept = self._states.get(id(task))
             if kept is None:
                 mine: Future[ReferenceTask] = Future()
-                self._exams[id(task)] = task, mine
-                if len(self._exams) > REMEMBERED:
-                    self._exams.popitem(last=False)
+                self._states[id(task)] = task, mine
+                if len(self._states) > CACHE_SIZE:
+                    self._states.popitem(last=False)
         if kept is not None:
             return kept[1].result()
         try:
@@ -134,7 +134,7 @@ class ReferenceCallsJudge:
         except BaseException as error:
             if not isinstance(error, UnfitError):  # ours, and worth another try
                 with self._lock:
-                    self._exams.pop(id(task), None)
+                    self._states.pop(id(task), None)
             mine.set_exception(error)
             raise
         return mine.result()
@@ -144,7 +144,7 @@ class ReferenceCallsJudge:
         if program is None:
             raise UnfitError("there is no reference solution to hold samples against")
         limits = task.limits.with_seconds(max(REFERENCE_SECONDS, task.limits.wall_seconds))
-        exam = ReferenceTask(
+        state = ReferenceTask(
             task=task,
             cases=cases,
             reference=program,
@@ -156,7 +156,7 @@ class ReferenceCallsJudge:
             limits=limits,
             value=self._value(cases),
         )
-        said, seconds = self._answers(exam)
+        said, seconds = self._answers(state)
         right = _frames_of(said, len(cases.inputs))
         limit = max(task.limits.wall_seconds, cases.patience * seconds)
         batch = not task.metadata.one_at_a_time and _can_batch(cases.inputs, right)
@@ -164,33 +164,33 @@ class ReferenceCallsJudge:
             None if batch else [reference_calls(cases, i, i + 1) for i in range(len(cases.inputs))]
         )
         return msgspec.structs.replace(
-            exam,
+            state,
             separate=each,
             right=said,
             frames=right,
             limits=task.limits.with_seconds(limit),
         )
 
-    def _answers(self, exam: ReferenceTask) -> ReferenceAnswers:
+    def _answers(self, state: ReferenceTask) -> ReferenceAnswers:
         """Return what the reference says, and make sure that it is right, unless that is known."""
         enforced = self._sandbox.enforcement()
-        asked, proof = exam.request(exam.reference), exam.cases.proof
+        asked, proof = state.request(state.reference), state.cases.proof
         proven = b"" if proof is None else msgspec.json.encode(proof)
         means = [*enforced.toolchains.values(), *enforced.packages]
         key = reference_answers.answers_key([metadata.version("proctor"), *means, asked, proven])
         known = reference_answers.load_answers(key)
         if known is not None:
             return known
-        exchanged = self._sandbox.exchange(asked, exam.limits)
+        exchanged = self._sandbox.exchange(asked, state.limits)
         execution = exchanged.execution
         if isinstance(execution.ending, SandboxFailed):
             raise HarnessError(execution.ending.reason)
         if isinstance(execution.ending, OutputTooLong):
             raise UnfitError("the reference solution says more than may cross the border")
-        _check(Transcript(exchanged), len(exam.passed))
+        _check(Transcript(exchanged), len(state.passed))
         if proof is not None:
-            task = msgspec.structs.replace(exam.task, tests=proof)
-            verdict = self._code.judge(task, exam.reference).verdict
+            task = msgspec.structs.replace(state.task, tests=proof)
+            verdict = self._code.judge(task, state.reference).verdict
             if verdict.bucket is not Bucket.PASSED:
                 reason = f"the reference solution fails the task's own tests: {verdict.detail}"
                 raise UnfitError(reason)

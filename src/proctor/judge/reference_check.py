@@ -22,7 +22,7 @@ TELLING = frozenset(
 )
 """Failures of a reference that tell against its task; running out of time tells against a limit."""
 
-REMEMBERED = 10_000
+CACHE_SIZE = 10_000
 """How many tasks' references are known to be right or wrong."""
 
 
@@ -50,7 +50,7 @@ class ReferenceCheck:
             found = self._troubles.get(task.sha256)
             if found is None:
                 mine = self._troubles[task.sha256] = Future[str | None]()
-                if len(self._troubles) > REMEMBERED:
+                if len(self._troubles) > CACHE_SIZE:
                     self._troubles.popitem(last=False)
         if found is not None:
             return found.result()

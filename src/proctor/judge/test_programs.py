@@ -34,21 +34,21 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     apart = task.context is not None  # the candidate is a unit of its own
     front = "" if apart else _front(harness, tests, program.source)
     line = front.count("\n") + 1
-    woven = instrument(tests.code, harness, language.lexer, words, line)
-    if woven is None:
+    instrumented = instrument(tests.code, harness, language.lexer, words, line)
+    if instrumented is None:
         raise UnfitError("there is no test function in the test code")
     if task.context is not None:
-        ran = repository_tests.run(sandbox, task.context, program, woven.code, task.limits)
+        ran = repository_tests.run(sandbox, task.context, program, instrumented.code, task.limits)
         if isinstance(ran, CandidateEnded):
             return Findings(tests=[ran.result(0)], clock=sandbox.enforcement().clock)
-        return _heard(sandbox, task, ran, words, woven.functions)
+        return _heard(sandbox, task, ran, words, instrumented.functions)
     trick = re.search(harness.forbidden, program.source) if harness.forbidden else None
     if trick is not None:
         gone = CandidateEnded(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
         return Findings(tests=[gone.result(0)], clock=sandbox.enforcement().clock)
     whole = msgspec.structs.replace(
         program,
-        source=front + woven.code,
+        source=front + instrumented.code,
         tests=bool(harness.own_tests and re.search(harness.own_tests, tests.code)),
     )
     runs = sandbox.repeat(whole, task.limits, times=1)
@@ -56,7 +56,7 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         execution = runs.run(b"", task.limits.output_bytes)
     finally:
         runs.close()
-    return _heard(sandbox, task, execution, words, woven.functions)
+    return _heard(sandbox, task, execution, words, instrumented.functions)
 
 
 def _heard(

@@ -29,7 +29,7 @@ from proctor.sandbox import Sandbox
 
 CHANGES, PLAIN = ("changed", "nothing"), "plain"
 UNGUARDED = "unguarded"
-REMEMBERED = 10_000
+CACHE_SIZE = 10_000
 """How many tasks' calibrations are kept: a stream of tasks may have no end."""
 
 
@@ -44,7 +44,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     unfit: str = ""
 
 
-class _Exam:
+class _TaskState:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.calibration: Calibration | None = None
@@ -56,7 +56,7 @@ class UnitTestJudge:
     def __init__(self, sandbox: Sandbox, *, early_stop: bool) -> None:
         self._sandbox = sandbox
         self._early_stop = early_stop
-        self._exams: OrderedDict[str, _Exam] = OrderedDict()
+        self._states: OrderedDict[str, _TaskState] = OrderedDict()
         self._lock = threading.Lock()
 
     def judge(self, task: Task, program: Program) -> Judgement:
@@ -88,15 +88,15 @@ class UnitTestJudge:
     def _calibrated(self, task: Task) -> Calibration:
         """Return what the reference shows, found out once a task."""
         with self._lock:
-            exam = self._exams.setdefault(task.sha256, _Exam())
-            if len(self._exams) > REMEMBERED:
-                self._exams.popitem(last=False)
-        with exam.lock:  # other tasks need not wait
-            if exam.calibration is None:
-                exam.calibration = self._calibrate(task)
-        if exam.calibration.unfit:
-            raise UnfitError(exam.calibration.unfit)
-        return exam.calibration
+            state = self._states.setdefault(task.sha256, _TaskState())
+            if len(self._states) > CACHE_SIZE:
+                self._states.popitem(last=False)
+        with state.lock:  # other tasks need not wait
+            if state.calibration is None:
+                state.calibration = self._calibrate(task)
+        if state.calibration.unfit:
+            raise UnfitError(state.calibration.unfit)
+        return state.calibration
 
     def _calibrate(self, task: Task) -> Calibration:
         solution = reference_program(task)

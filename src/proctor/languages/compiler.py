@@ -42,7 +42,7 @@ ENTRY_BYTES = 1024
 """What each of them takes besides."""
 KEPT_DIAGNOSTICS = MIB
 """How much is kept of what a compiler says; receipts keep less."""
-AT_ONCE = max(os.cpu_count() or 1, 1)
+MAX_RUNNING = max(os.cpu_count() or 1, 1)
 KILLED = re.compile(
     rb"(?:Killed|File size limit exceeded|CPU time limit exceeded) signal terminated program"
 )
@@ -103,9 +103,9 @@ def bucket_of(execution: Execution) -> Bucket:
 class Builder:
     """Compiles programs, equal ones once; safe for use by several threads."""
 
-    def __init__(self, at_once: int = AT_ONCE, kept_bytes: int = KEPT_BYTES) -> None:
-        self._at_once = at_once
-        self._seats = threading.Semaphore(at_once)
+    def __init__(self, max_running: int = MAX_RUNNING, kept_bytes: int = KEPT_BYTES) -> None:
+        self._max_running = max_running
+        self._free_slots = threading.Semaphore(max_running)
         self._clearing = threading.Lock()
         self._making: dict[str, Future[Outcome]] = {}
         self._kept: OrderedDict[str, Outcome] = OrderedDict()
@@ -158,7 +158,7 @@ class Builder:
         return outcome
 
     def _build(self, toolchain: Toolchain, compile_: Compile) -> Outcome:
-        with self._seats:
+        with self._free_slots:
             first = compile_()
         outcome = outcome_of(toolchain, first)
         killed = isinstance(first.ending, Exited) and KILLED.search(first.stderr)
@@ -173,12 +173,12 @@ class Builder:
         taken = 0
         with self._clearing:  # two who each hold half of the seats would wait for ever
             try:
-                while taken < self._at_once:
-                    self._seats.acquire()
+                while taken < self._max_running:
+                    self._free_slots.acquire()
                     taken += 1
                 yield
             finally:
-                self._seats.release(taken)
+                self._free_slots.release(taken)
 
     def _done(self, key: str, outcome: Outcome | None) -> None:
         """Keep what came of a key, and drop what was not asked for for longest if it is much."""

@@ -42,7 +42,7 @@ _MAY_REACH_IN = re.compile(
 """Also what could hide it: macros, words made of others or broken into lines, any template; what
 may replace `new`, `delete` or others that templates use, since those elsewhere would not; and what
 names the compiled headers, which an ordinary compiler would not find."""
-MOST_HEADERS = 64
+MAX_HEADERS = 64
 """More than anybody begins with: to look for beginnings of headers takes time for each of them."""
 
 
@@ -121,17 +121,18 @@ def program(toolchain: Toolchain) -> list[list[str]]:
     return [[command, *flags(toolchain), "-s", shown, "-o", "host", *sources, *libraries]]
 
 
-def header(toolchain: Toolchain, words: Sequence[str], *, ahead: bool) -> list[list[str]]:
+def header(toolchain: Toolchain, words: Sequence[str], *, instantiate: bool) -> list[list[str]]:
     """Return the command lines that compile headers beforehand, for texts compiled with `words`.
 
-    `ahead`: make the plugin of ahead.cpp first, which instantiates the templates that they use.
+    `instantiate`: build the plugin that instantiates the templates that they use first.
     """
     command = toolchain.commands["g++"]
     header = [*words, "-x", "c++-header", "-o", f"{HEADER}.gch", HEADER]
-    if not ahead:
+    if not instantiate:
         return [[command, *header]]
-    plugin = [command, "-fPIC", "-shared", "-nostdlib", "-o", "ahead.so", "ahead.cpp"]
-    return [plugin, [command, "-fplugin=./ahead.so", *header]]
+    name = "instantiate_templates"
+    plugin = [command, "-fPIC", "-shared", "-nostdlib", "-o", f"{name}.so", f"{name}.cpp"]
+    return [plugin, [command, f"-fplugin=./{name}.so", *header]]
 
 
 def proof(toolchain: Toolchain, words: Sequence[str]) -> list[list[str]]:
@@ -167,7 +168,7 @@ def _prefix(source: str) -> Iterator[re.Match[str]]:
     A backslash may make the next line a part of a comment: what comes with one is not looked at.
     """
     at = 0
-    for _ in range(MOST_HEADERS):
+    for _ in range(MAX_HEADERS):
         match = _PREFIX.match(source, at)
         if match is None or _OTHER_LINES.search(match[0]):
             break

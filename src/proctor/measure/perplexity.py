@@ -16,11 +16,11 @@ import msgspec
 from proctor.errors import InputError, ModelError, NoAnswer
 from proctor.models.logprobs import ScoredText, Scorer
 from proctor.models.providers import Provider
-from proctor.results.stats import FEWEST_TASKS, Interval, ratio_interval
+from proctor.results.stats import MIN_TASKS, Interval, ratio_interval
 from proctor.storage.jsonl import COMPRESSED, explain_error, file_sha256, read_lines, read_whole
 
 ROWS = (".jsonl", ".json")
-FEWEST_TOKENS, MOST_BLOCKS = 64, 50
+MIN_TOKENS, MAX_BLOCKS = 64, 50
 """Neighbouring tokens go together: a block has at least so many, and there are at most so many."""
 
 
@@ -179,10 +179,10 @@ def _intervals(
         if one.logprobs
     ]
     kind = "documents"
-    if len(units) < FEWEST_TASKS:
+    if len(units) < MIN_TASKS:
         kind, units = "blocks", list(_blocks(scores, tokens_a_byte))
-    if len(units) < FEWEST_TASKS:
-        return None, None, f"no interval: fewer than {FEWEST_TASKS * FEWEST_TOKENS} tokens"
+    if len(units) < MIN_TASKS:
+        return None, None, f"no interval: fewer than {MIN_TASKS * MIN_TOKENS} tokens"
     losses = [unit.loss for unit in units]
     return (
         ratio_interval(losses, [unit.tokens for unit in units]),
@@ -194,7 +194,7 @@ def _intervals(
 def _blocks(scores: Sequence[ScoredText], tokens_a_byte: float) -> Iterator[Unit]:
     """Cut all tokens into blocks of neighbours; their bytes are taken to be shared out evenly."""
     losses = [-value for one in scores for value in one.logprobs]
-    count = min(MOST_BLOCKS, len(losses) // FEWEST_TOKENS)
+    count = min(MAX_BLOCKS, len(losses) // MIN_TOKENS)
     ends = [round(place * len(losses) / count) for place in range(count + 1)] if count else []
     sums = [0.0, *accumulate(losses)]
     for begin, end in pairwise(ends):

@@ -28,7 +28,7 @@ class Anthropic(HttpProvider):
             raise InputError(f"--model {name}: put a key into {KEY}")
         self._model = model
         headers = {"x-api-key": key or "none", "anthropic-version": VERSION}
-        super().__init__(name, Endpoint(url or ANTHROPIC, headers, KEY, how), how.at_once)
+        super().__init__(name, Endpoint(url or ANTHROPIC, headers, KEY, how), how.max_in_flight)
 
     def _ask(self, request: Request, sampling: Sampling) -> Completion:
         begin = time.monotonic()

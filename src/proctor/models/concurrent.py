@@ -14,9 +14,9 @@ Ask = Callable[[Request], Completion]
 
 
 def ask_all(
-    ask: Ask, requests: Iterator[Request], *, model: str, at_once: int, stop: threading.Event
+    ask: Ask, requests: Iterator[Request], *, model: str, max_in_flight: int, stop: threading.Event
 ) -> Iterator[Completion]:
-    """Yield answers as they come, in any order; never more than `at_once` are under way.
+    """Yield answers as they come, in any order; never more than `max_in_flight` are under way.
 
     A request that fails for good becomes a completion that says so. One that fails for the moment
     is held back until another one succeeds: if none does, the model is gone, nothing is written
@@ -24,7 +24,7 @@ def ask_all(
     """
     held: list[Completion] = []
     succeeded = False
-    for request, future in _under_way(ask, requests, at_once, stop):
+    for request, future in _under_way(ask, requests, max_in_flight, stop):
         try:
             answer = future.result()
         except NoAnswer as error:
@@ -33,7 +33,7 @@ def ask_all(
                 yield failed
                 continue
             held.append(failed)
-            if len(held) >= max(PATIENCE, at_once):
+            if len(held) >= max(PATIENCE, max_in_flight):
                 raise ModelError(f"{model} answers no more: {error}") from None
             continue
         succeeded = True
@@ -46,14 +46,14 @@ def ask_all(
 
 
 def _under_way(
-    ask: Ask, requests: Iterator[Request], at_once: int, stop: threading.Event
+    ask: Ask, requests: Iterator[Request], max_in_flight: int, stop: threading.Event
 ) -> Iterator[tuple[Request, Future[Completion]]]:
     """Yield requests that are done, well or not; when `stop` is set no new one is begun."""
     running: dict[Future[Completion], Request] = {}
-    pool = ThreadPoolExecutor(at_once, thread_name_prefix="asking")
+    pool = ThreadPoolExecutor(max_in_flight, thread_name_prefix="asking")
     try:
         while True:
-            while len(running) < at_once and not stop.is_set():
+            while len(running) < max_in_flight and not stop.is_set():
                 request = next(requests, None)
                 if request is None:
                     break

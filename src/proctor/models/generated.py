@@ -14,7 +14,7 @@ from proctor.records.task import Benchmark
 
 Wanted = Callable[[tuple[str, int]], bool]
 MOMENT_SECONDS = 0.1
-AHEAD = 64
+PREFETCH = 64
 """Completions that wait to be graded before no more are taken."""
 
 
@@ -89,7 +89,7 @@ class _Line:
     def __init__(self) -> None:
         self.over = threading.Event()
         """Nobody listens any more."""
-        self._answers: Queue[Completion | BaseException | None] = Queue(AHEAD)
+        self._answers: Queue[Completion | BaseException | None] = Queue(PREFETCH)
 
     def speak(self, ask: Callable[[], Iterator[Completion]]) -> None:
         """Ask, and pass on all answers, or what went wrong."""

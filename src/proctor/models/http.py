@@ -28,7 +28,7 @@ BUSY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 class ServedModel(NamedTuple):
     """How a server is asked."""
 
-    at_once: int = 16
+    max_in_flight: int = 16
     """Requests under way."""
     seconds: float = 600.0
     """For one request, from sending it to the last byte of its answer."""
@@ -57,7 +57,7 @@ class Endpoint:
             self._client = httpx2.Client(
                 headers=dict(headers),
                 timeout=httpx2.Timeout(how.seconds, connect=min(how.seconds, 20.0)),
-                limits=httpx2.Limits(max_connections=how.at_once),
+                limits=httpx2.Limits(max_connections=how.max_in_flight),
             )
             httpx2.URL(self.url)
         except (httpx2.InvalidURL, UnicodeEncodeError) as error:
@@ -152,7 +152,7 @@ class HttpProvider:
             lambda request: self._ask(request, sampling),
             requests,
             model=self.name,
-            at_once=self._max_in_flight,
+            max_in_flight=self._max_in_flight,
             stop=stop,
         )
 

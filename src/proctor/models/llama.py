@@ -37,7 +37,12 @@ class Llama:
     """One file of weights, loaded once for all prompts."""
 
     def __init__(
-        self, path: Path, *, chat: bool | None, at_once: int | None, threads: int | None = None
+        self,
+        path: Path,
+        *,
+        chat: bool | None,
+        max_in_flight: int | None,
+        threads: int | None = None,
     ) -> None:
         import xllamacpp  # noqa: PLC0415  only this provider needs it
 
@@ -46,18 +51,18 @@ class Llama:
         self.name = f"llama:{path.name}"
         self.weights_sha256 = weights_sha256(path)
         processors = default_workers()
-        self._at_once = at_once or (processors if path.stat().st_size <= SMALL else 1)
+        self._max_in_flight = max_in_flight or (processors if path.stat().st_size <= SMALL else 1)
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         params.n_parallel = 1
         params.n_ctx = CONTEXT
-        params.cpuparams.n_threads = threads or max(1, processors // self._at_once)
+        params.cpuparams.n_threads = threads or max(1, processors // self._max_in_flight)
         params.cache_prompt = False  # an answer must not depend on what was asked before
         params.warmup = False
         params.verbosity = QUIET
         begin = time.monotonic()
         try:
-            self._servers = [xllamacpp.Server(params) for _ in range(self._at_once)]
+            self._servers = [xllamacpp.Server(params) for _ in range(self._max_in_flight)]
         except Exception as error:  # noqa: BLE001  whatever it raises, the file is no model
             raise InputError(f"--model {self.name}: it cannot be loaded: {error}") from None
         self._idle: Queue[Any] = Queue()
@@ -79,7 +84,7 @@ class Llama:
             lambda request: self.ask(request, sampling),
             requests,
             model=self.name,
-            at_once=self._at_once,
+            max_in_flight=self._max_in_flight,
             stop=stop,
         )
 

@@ -14,7 +14,7 @@ from proctor.records.completion import Completion, Request, Sampling
 
 CONTEXT = 2048
 """Tokens of one window, unless the model has fewer or the user asks for others."""
-LEAST_CONTEXT = 2
+MIN_CONTEXT = 2
 
 LogProbs = Callable[[list[int], int], list[float]]
 """Given tokens and a place, the log-probabilities of all tokens from that place on."""
@@ -88,7 +88,7 @@ def windows(length: int, room: int, first: int = 0) -> Iterator[Window]:
 def score_tokens(lead: list[int], body: list[int], context: int, logprobs: LogProbs) -> list[float]:
     """Score the tokens of a text; `lead` stands in front of every window and is not scored."""
     room = context - len(lead)
-    if room < LEAST_CONTEXT:
+    if room < MIN_CONTEXT:
         raise InputError(f"--context {context}: a window has no room for two tokens of a text")
     found: list[float] = []
     for begin, first, end in windows(len(body), room, 0 if lead else 1):

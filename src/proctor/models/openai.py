@@ -26,7 +26,7 @@ class OpenAI(HttpProvider):
         self._strict = url is None  # OpenAI itself refuses what it does not know
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
         endpoint = Endpoint(url or OPENAI, headers, KEY, how)
-        super().__init__(f"openai:{model}", endpoint, how.at_once)
+        super().__init__(f"openai:{model}", endpoint, how.max_in_flight)
 
     def score(self, text: str, context: int) -> ScoredText:
         """Say how likely a text is, if the server tells that of prompts."""

@@ -33,7 +33,7 @@ class ProviderRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the server knows us by; it appears nowhere else."""
     chat: bool | None = None
     """Chat, or go on with a text; None leaves that to the model."""
-    at_once: int | None = None
+    max_in_flight: int | None = None
     """Requests under way, or the size of a batch."""
     request_seconds: float = 600.0
     batch: bool = True
@@ -67,7 +67,7 @@ def _openai(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.http import ServedModel  # noqa: PLC0415  heavy, as are all of these
     from proctor.models.openai import OpenAI  # noqa: PLC0415
 
-    how = ServedModel(asked.at_once or ServedModel().at_once, asked.request_seconds)
+    how = ServedModel(asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds)
     return OpenAI(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
 
 
@@ -75,20 +75,22 @@ def _anthropic(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.anthropic import Anthropic  # noqa: PLC0415
     from proctor.models.http import ServedModel  # noqa: PLC0415
 
-    how = ServedModel(asked.at_once or ServedModel().at_once, asked.request_seconds)
+    how = ServedModel(asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds)
     return Anthropic(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
 
 
 def _llama(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.llama import Llama, find_weights  # noqa: PLC0415
 
-    return Llama(find_weights(name), chat=asked.chat, at_once=asked.at_once)
+    return Llama(find_weights(name), chat=asked.chat, max_in_flight=asked.max_in_flight)
 
 
 def _transformers(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.transformers import Transformers  # noqa: PLC0415
 
-    return Transformers(Path(name), chat=asked.chat, batch_size=asked.at_once, device=asked.device)
+    return Transformers(
+        Path(name), chat=asked.chat, batch_size=asked.max_in_flight, device=asked.device
+    )
 
 
 def _command(name: str, asked: ProviderRequest) -> Provider:
@@ -157,7 +159,7 @@ def _recognise(path: str) -> str:
 
 
 def _plugged_in(provider: str) -> Maker | None:
-    plugged = load_plugins(GROUP, object, only=provider)
+    plugged = load_plugins(GROUP, object, PROVIDERS, provider)
     if provider in plugged.broken:
         raise InputError(f"--model {provider}: {plugged.broken[provider]}")
     return cast("Maker | None", plugged.found.get(provider))

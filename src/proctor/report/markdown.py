@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proctor.report.breakdown import Details
+from proctor.report.full import sections
 from proctor.report.section import Section
-from proctor.report.tables import sections
 from proctor.report.text import printable
 from proctor.results.summary import Summary, failure_reasons
 

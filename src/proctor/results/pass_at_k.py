@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.results.stats import DRAWS, FEWEST_TASKS, Interval, bootstrap_bca, unanimous, wilson
+from proctor.results.stats import DRAWS, MIN_TASKS, Interval, bootstrap_bca, unanimous, wilson
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,8 +146,8 @@ def _interval(values: Sequence[float], *, single: bool, seed: int) -> tuple[Inte
     how many would.
     """
     tasks = len(values)
-    if tasks < FEWEST_TASKS:
-        return None, f"no interval: {tasks} tasks, fewer than {FEWEST_TASKS}"
+    if tasks < MIN_TASKS:
+        return None, f"no interval: {tasks} tasks, fewer than {MIN_TASKS}"
     if min(values) == max(values):
         return unanimous(values[0], tasks), "exact binomial: all tasks agree"
     if single:

@@ -17,7 +17,7 @@ import msgspec
 LEVEL = 0.95
 """How often an interval holds the true value, if it does what it says."""
 
-FEWEST_TASKS = 5
+MIN_TASKS = 5
 """Below this many tasks an interval would say more about its method than about the model."""
 
 DRAWS = 10_000
@@ -201,9 +201,9 @@ def _judge_changes(
     changes: Sequence[float], gained: int, lost: int, *, binary: bool, seed: int
 ) -> tuple[Interval | None, float | None, str]:
     tasks = len(changes)
-    if tasks < FEWEST_TASKS:
+    if tasks < MIN_TASKS:
         p_value = mcnemar(gained, lost) if binary else None
-        return None, p_value, f"no interval: {tasks} tasks, fewer than {FEWEST_TASKS}"
+        return None, p_value, f"no interval: {tasks} tasks, fewer than {MIN_TASKS}"
     if binary:
         return agresti_min(gained, lost, tasks), mcnemar(gained, lost), "mcnemar, agresti-min"
     if min(changes) == max(changes):

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-MOST_LINES = 10_000
+MAX_LINES = 10_000
 PAUSE = 0.2
 """Seconds between two writes."""
 
@@ -30,7 +30,7 @@ class AccessLog:
     def add(self, **fields: Any) -> None:
         """Log one request."""
         with self._lock:
-            if len(self._lines) < MOST_LINES:
+            if len(self._lines) < MAX_LINES:
                 self._lines.append(msgspec.json.encode(fields))
             else:
                 self._left_out += 1

@@ -69,7 +69,7 @@ class RequestMiddleware:
         metrics = self._service.metrics
         metrics.in_flight += 1
         try:
-            await self._let_in(visit, receive)
+            await self._admit(visit, receive)
         except asyncio.CancelledError:
             if not visit.gone:
                 raise
@@ -77,7 +77,7 @@ class RequestMiddleware:
             metrics.in_flight -= 1
             self._write_down(visit)
 
-    async def _let_in(self, visit: "RequestState", receive: Receive) -> None:
+    async def _admit(self, visit: "RequestState", receive: Receive) -> None:
         try:
             self._check(visit)
             if visit.scope["path"] in STREAMS:

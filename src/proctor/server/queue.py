@@ -26,7 +26,7 @@ USUAL_SECONDS = 0.05
 """How long work is taken to last before any has been done."""
 SHARE_OF_NEW = 0.05
 """What the last work counts in the mean."""
-LEAST_RETRY, MOST_RETRY = 1.0, 60.0
+MIN_RETRY, MAX_RETRY = 1.0, 60.0
 
 
 class QueueFull(Exception):
@@ -146,7 +146,7 @@ class RequestQueue:
     def retry_after(self) -> float:
         """Return in how many seconds what waits now will have been done."""
         seconds = self.mean_seconds * (self.waiting + 1) / self.workers
-        return min(max(float(math.ceil(seconds)), LEAST_RETRY), MOST_RETRY)
+        return min(max(float(math.ceil(seconds)), MIN_RETRY), MAX_RETRY)
 
     def _expire(self, job: _Job, waiter: asyncio.Future[Any]) -> None:
         if not job.begun and not waiter.done():

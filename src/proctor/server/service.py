@@ -27,12 +27,12 @@ from proctor.server.notebook_registry import NotebookRegistry
 from proctor.server.queue import RequestQueue
 from proctor.settings import Settings
 
-MOST_BENCHMARKS = 16
-MOST_GRADERS = 16
+MAX_BENCHMARKS = 16
+MAX_GRADERS = 16
 TASKS_BYTES = 64 * MIB
 """How much of tasks that came with requests is kept, in case they come again."""
 WAITING_PER_WORKER = 128
-MOST_FAILURES = 5
+MAX_FAILURES = 5
 """How often in a row the sandbox may fail before the service takes itself for broken."""
 PROBE = Program(source="print(1)\n")
 PROBE_SECONDS = 5.0
@@ -116,7 +116,7 @@ class Service:
         with self._lock:
             if options not in self._graders:
                 self._graders[options] = Grader(self.engine, options)
-                if len(self._graders) > MOST_GRADERS:
+                if len(self._graders) > MAX_GRADERS:
                     self._graders.popitem(last=False)
             self._graders.move_to_end(options)
             return self._graders[options]
@@ -133,7 +133,7 @@ class Service:
                 folder = None if self.settings.data is None else Path(self.settings.data)
                 loaded = load(name, folder=folder)
                 self._benchmarks[name] = loaded, loaded.finder()
-                if len(self._benchmarks) > MOST_BENCHMARKS:
+                if len(self._benchmarks) > MAX_BENCHMARKS:
                     self._benchmarks.popitem(last=False)
             self._benchmarks.move_to_end(name)
             return self._benchmarks[name]
@@ -187,12 +187,12 @@ class Service:
 
     async def ready(self) -> bool:
         """Say whether work can be done; a sandbox that failed again and again is tried first."""
-        if self._failures >= MOST_FAILURES:
+        if self._failures >= MAX_FAILURES:
             execution = await self.gate.run(
                 lambda: self.sandbox.run(PROBE, Limits()), wait_seconds=PROBE_SECONDS, same="probe"
             )
             self.note(failed=isinstance(execution.ending, SandboxFailed))
-        return not self.draining and self._failures < MOST_FAILURES
+        return not self.draining and self._failures < MAX_FAILURES
 
     def close(self) -> None:
         """End everything that still runs."""

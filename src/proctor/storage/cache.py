@@ -15,7 +15,7 @@ from pathlib import Path
 from proctor.records.limits import MIB
 from proctor.storage.home import home
 
-MOST_BYTES = 1024 * MIB
+MAX_BYTES = 1024 * MIB
 DIGEST_BYTES = 32
 
 
@@ -23,7 +23,7 @@ class Cache:
     """A folder of files by key; safe for use by several threads and processes."""
 
     def __init__(
-        self, name: str, most_bytes: int = MOST_BYTES, made_with: Sequence[str] = ()
+        self, name: str, most_bytes: int = MAX_BYTES, made_with: Sequence[str] = ()
     ) -> None:
         """Keep what is made with some files and folders of the host, until those change."""
         self.folder = home(".cache", "proctor", name)

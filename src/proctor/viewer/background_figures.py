@@ -23,7 +23,7 @@ T = TypeVar("T")
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 PAUSE_SECONDS = 10.0
 """How old the curve of a growing run must be before the next one is made."""
-MOST_DRAWN = 20_000
+MAX_DRAWN = 20_000
 """Tasks with several samples each that a bootstrap is done for here; `report` does more."""
 KEPT = 64
 
@@ -140,7 +140,7 @@ def make_curve(index: Index, status: Status) -> Curve:
     if extent.receipts == extent.unscored:
         note = "no sample is scored" if extent.receipts else "there are no receipts yet"
         ks = []
-    elif extent.most > 1 and len(tallies) > MOST_DRAWN:
+    elif extent.most > 1 and len(tallies) > MAX_DRAWN:
         note, ks = f"{len(tallies)} tasks are too many to draw from here; see proctor report", []
     known = status.summary.pass_at_k if status.summary is not None else {}
     seed = status.manifest.sampling.seed if status.manifest is not None else 0

@@ -13,8 +13,8 @@ from proctor.viewer.pages import compare, home, run, sample, watched
 from proctor.viewer.runs import RunCatalog, Standing, Status
 from proctor.viewer.site import HERE, Site
 
-MOST_RUNS = 200
-MOST_SAMPLES = 500
+MAX_RUNS = 200
+MAX_SAMPLES = 500
 """Of one run."""
 ASSETS = ("viewer.css", "viewer.js", "icon.svg")
 Key = tuple[str, str, int]
@@ -94,9 +94,9 @@ def export_site(catalogue: RunCatalog, folder: Path) -> Iterator[str]:
     files = Files()
     site = Site(catalogue, files)
     statuses = catalogue.statuses(float("inf"))
-    shown = [one for one in statuses if one.manifest is not None][:MOST_RUNS]
-    if len(statuses) > MOST_RUNS or catalogue.cut:
-        files.left_out.append(f"runs beyond the first {MOST_RUNS}")
+    shown = [one for one in statuses if one.manifest is not None][:MAX_RUNS]
+    if len(statuses) > MAX_RUNS or catalogue.cut:
+        files.left_out.append(f"runs beyond the first {MAX_RUNS}")
     for status in shown:
         files.add_run(status.run.name)
         more = _choose(site, files, status)
@@ -118,12 +118,12 @@ def export_site(catalogue: RunCatalog, folder: Path) -> Iterator[str]:
 def _choose(site: Site, files: Files, status: Status) -> int:
     """Give pages to samples of a run, failures first; return how many get none."""
     lookup = site.open(status.run.name).index.lookup
-    room = MOST_SAMPLES
+    room = MAX_SAMPLES
     for bucket in sorted(lookup.buckets(), key=lambda bucket: bucket is Bucket.PASSED):
         for found in lookup.in_bucket(bucket, 0, room)[1]:
             files.add_sample(status.run.name, found.task, found.sample)
             room -= 1
-    return max(0, status.extent.receipts - MOST_SAMPLES)
+    return max(0, status.extent.receipts - MAX_SAMPLES)
 
 
 def _pairs(statuses: Sequence[Status]) -> Iterator[tuple[str, str]]:

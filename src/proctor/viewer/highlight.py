@@ -10,11 +10,11 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-MOST_COLOURED = 64 << 10
+MAX_COLOURED = 64 << 10
 """Characters; a lexer is no match for endless input that was made to be slow."""
 LONGEST_LINE = 4096
-MOST_SHOWN = 256 << 10
-MOST_COMPARED = 1000
+MAX_SHOWN = 256 << 10
+MAX_COMPARED = 1000
 """Lines."""
 
 
@@ -26,7 +26,7 @@ class Shown(NamedTuple):
     """Characters that are not shown."""
 
 
-def shown(text: str, most: int = MOST_SHOWN) -> Shown:
+def shown(text: str, most: int = MAX_SHOWN) -> Shown:
     """Cut a text that no page should hold."""
     return Shown(text[:most], max(0, len(text) - most))
 
@@ -34,7 +34,7 @@ def shown(text: str, most: int = MOST_SHOWN) -> Shown:
 def highlight_code(code: str, language: str) -> list[Markup]:
     """Return code line by line as HTML, its words marked by what they are."""
     lines = code.splitlines()
-    if len(code) <= MOST_COLOURED and all(len(line) <= LONGEST_LINE for line in lines):
+    if len(code) <= MAX_COLOURED and all(len(line) <= LONGEST_LINE for line in lines):
         try:
             lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
         except ClassNotFound:
@@ -72,7 +72,7 @@ class Gap(NamedTuple):
 def side_by_side(left: str, right: str, context: int = 4) -> list[Pair | Gap] | None:
     """Align two texts line by line; None if they are too long for that."""
     ours, theirs = left.splitlines(), right.splitlines()
-    if max(len(ours), len(theirs)) > MOST_COMPARED:
+    if max(len(ours), len(theirs)) > MAX_COMPARED:
         return None
     return list(_folded(list(_pairs(ours, theirs)), context))
 

@@ -18,7 +18,7 @@ BUCKETS = tuple(Bucket)
 CODES = bytes(ord("a") + place for place in range(len(BUCKETS)))
 """The letter of each bucket in a row of the matrix."""
 NOTHING = b"."
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 """Samples a task that the matrix has room for; all others are in the lists."""
 SLICE = 2000
 """Lines read in one transaction."""
@@ -61,7 +61,7 @@ class _Task:
         self.passed += outcome is Outcome.PASS
         self.unscored += outcome is None
         self.seconds += entry.usage.wall_seconds
-        if entry.sample < MOST_COLUMNS:
+        if entry.sample < MAX_COLUMNS:
             self.cells.extend(NOTHING * (entry.sample + 1 - len(self.cells)))
             self.cells[entry.sample] = CODES[BUCKETS.index(entry.bucket)]
 

@@ -14,7 +14,7 @@ from proctor.models.prompting import Strategy, TestsShown, render_prompt
 from proctor.records.receipt import Manifest, Receipt
 from proctor.records.task import Benchmark, Task
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Of a benchmark's file; reading more takes longer than anybody waits for a page."""
 KEPT = 4
 
@@ -57,7 +57,7 @@ def _load(manifest: Manifest) -> Benchmark | str:
     try:
         if not path.is_file():
             return f"{manifest.source} is not on this machine, or not seen from this folder"
-        if path.stat().st_size > MOST_BYTES:
+        if path.stat().st_size > MAX_BYTES:
             return f"{manifest.source} is too large to look into it for a page"
         if manifest.benchmark in TABLE:
             return load(manifest.benchmark, data=path)

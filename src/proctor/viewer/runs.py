@@ -21,11 +21,11 @@ from proctor.storage.run_directory import COMPLETIONS, MANIFEST, RECEIPTS, REPOR
 from proctor.viewer.index import Index, Progress
 from proctor.viewer.index_queries import Extent
 
-MOST_RUNS = 2000
+MAX_RUNS = 2000
 FRESH_SECONDS = 2.0
 """How long a look at the folder is good for."""
 TURN_SECONDS = 0.1
-MOST_OPEN = 64
+MAX_OPEN = 64
 """Indexes that are held open at once."""
 LOCKS = Path("/proc/locks")
 RECENT_SECONDS = 60.0
@@ -109,9 +109,9 @@ class RunCatalog:
         """Return all runs by name."""
         with self._lock:
             if time.monotonic() - self._looked > FRESH_SECONDS:
-                found = list(islice(find_runs(self.folder), MOST_RUNS + 1))
-                self.cut = len(found) > MOST_RUNS
-                runs = (Run(_name(path, self.folder), path) for path in found[:MOST_RUNS])
+                found = list(islice(find_runs(self.folder), MAX_RUNS + 1))
+                self.cut = len(found) > MAX_RUNS
+                runs = (Run(_name(path, self.folder), path) for path in found[:MAX_RUNS])
                 self._runs = {run.name: run for run in runs}
                 self._looked = time.monotonic()
             return self._runs
@@ -130,7 +130,7 @@ class RunCatalog:
             if index is None or samples != manifest.samples:
                 index = Index(run.path, manifest.samples, self._cache)
             self._indexes[run.name] = manifest.samples, index
-            if len(self._indexes) > MOST_OPEN:  # whoever still uses it closes it by letting go
+            if len(self._indexes) > MAX_OPEN:  # whoever still uses it closes it by letting go
                 self._indexes.pop(next(iter(self._indexes)))
             return index
 

@@ -45,7 +45,7 @@ ASSETS = {
     "icon.svg": "image/svg+xml",
 }
 BACKLOG = 128
-MOST_NUMBER = 1 << 40
+MAX_NUMBER = 1 << 40
 """Of anything that is counted here."""
 
 
@@ -197,9 +197,9 @@ class _Query:
     def number(self, name: str, default: int | None = None) -> int:
         """Return a number from 0 on."""
         value = self.text(name, None if default is None else str(default))
-        if not (value.isascii() and value.isdigit()) or len(value) > len(str(MOST_NUMBER)):
+        if not (value.isascii() and value.isdigit()) or len(value) > len(str(MAX_NUMBER)):
             raise InputError(f"{name}={value[:40]} in the address is no number")
-        return min(int(value), MOST_NUMBER)
+        return min(int(value), MAX_NUMBER)
 
 
 def _html(text: str, status: int = HTTPStatus.OK) -> Response[str]:

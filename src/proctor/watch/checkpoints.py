@@ -19,9 +19,9 @@ from proctor.watch.config import Config
 INDEX = "model.safetensors.index.json"
 MAX_INDEX = 64 << 20
 MAX_HEADER = 100 << 20
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 """Of one checkpoint; what has more is no checkpoint."""
-MOST_CHECKPOINTS = 100_000
+MAX_CHECKPOINTS = 100_000
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class Finder:
     def look(self) -> list[Checkpoint | IncompleteCheckpoint]:
         """Return all that there are, those that are not complete with the reason."""
         found: list[Checkpoint | IncompleteCheckpoint] = []
-        there = list(islice(self._candidates(), MOST_CHECKPOINTS))
+        there = list(islice(self._candidates(), MAX_CHECKPOINTS))
         for path in there:
             try:
                 found.append(self._judge(path))
@@ -156,8 +156,8 @@ def facts_of(path: Path) -> Facts:
         for name in sorted(names):
             place = Path(folder, name)
             found.append(_file(place, place.relative_to(path).as_posix()))
-            if len(found) > MOST_FILES:
-                raise InputError(f"{path}: more than {MOST_FILES} files are no checkpoint")
+            if len(found) > MAX_FILES:
+                raise InputError(f"{path}: more than {MAX_FILES} files are no checkpoint")
     return tuple(sorted(found))
 
 

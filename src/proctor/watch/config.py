@@ -12,13 +12,13 @@ from proctor.models.providers import GROUP, KNOWN, PROVIDERS
 from proctor.plugins import load_plugins
 from proctor.records.completion import Sampling
 from proctor.records.execution import Tier
-from proctor.settings import MOST_WORKERS
+from proctor.settings import MAX_WORKERS
 from proctor.storage.jsonl import explain_error, parse_toml, read_whole
 
 MAX_BYTES = 1 << 20
 PLACE = "{checkpoint}"
 """Where the path of a checkpoint goes in the name of a model."""
-MOST = 1 << 20
+MAX_COUNT = 1 << 20
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=30 * 86400)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
@@ -27,11 +27,11 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 class Draws(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a model is asked; see `Sampling`."""
 
-    n_samples: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 1
+    n_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)] = 1
     temperature: Annotated[float, msgspec.Meta(ge=0, le=10)] = 0.0
     top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     top_k: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 1024
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)] = 1024
     seed: Annotated[int, msgspec.Meta(ge=0, le=1 << 31)] = 0
 
     def sampling(self) -> Sampling:
@@ -76,7 +76,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     device: Name | None = None
     sandbox: Literal["auto", "kernel", "docker", "contained", "wasm", "portable"] | None = None
     require: Tier | None = None
-    workers: Annotated[int, msgspec.Meta(ge=1, le=MOST_WORKERS)] | None = None
+    workers: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
 
     def model_of(self, checkpoint: str) -> str:
         """Return the name of the model that a checkpoint is."""
@@ -127,7 +127,7 @@ def _is_provider(model: str) -> bool:
     if not colon:
         return model.startswith(PLACE)
     return provider in ("recorded", *PROVIDERS) or bool(
-        load_plugins(GROUP, object, only=provider).found
+        load_plugins(GROUP, object, PROVIDERS, provider).found
     )
 
 

@@ -84,7 +84,7 @@ def test_a_defect_breaks_its_line_and_no_other(
     assert set(broken) == {defect.line}
     assert defect.says in broken[defect.line].evidence
     assert (result.holds, result.in_rotation) == (False, False)
-    assert result.reason.startswith(f"{defect.line}: ") or not exam.survey.is_fit
+    assert result.reason.startswith(f"{defect.line}: ") or not exam.facts.is_fit
 
 
 def test_a_benchmark_that_keeps_its_contract(

@@ -4,7 +4,7 @@ import pytest
 
 from proctor.extraction.python.blocks import FINDERS, Answer
 from proctor.extraction.python.reader import TextParser
-from proctor.extraction.tool_wrappers import MOST
+from proctor.extraction.tool_wrappers import MAX_REPEATS
 from proctor.records.task import Assertions, Task
 
 STUB = 'def f(x):\n    """Doc."""\n'
@@ -58,7 +58,7 @@ def test_marked():
     assert propose("marked", f"{F}[DONE]\nmore") == [("marked", F)]
     assert propose("marked", f"<code>{F}") == [("marked", F)]
     assert propose("marked", f"<code>{F}", truncated=True) == []
-    assert len(propose("marked", "<code>x</code>" * 100)) == MOST
+    assert len(propose("marked", "<code>x</code>" * 100)) == MAX_REPEATS
 
 
 def test_tool_call():
@@ -71,7 +71,7 @@ def test_tool_call():
     assert propose("tool_call", '{"code": "\\q"}') == []
     fenced = propose("tool_call", '{"answer": "It is:\\n```\\nf = 1\\n```"}')
     assert fenced[-1] == ("fence", "f = 1\n")
-    assert len(propose("tool_call", '"code": "x" ' * 100)) == MOST
+    assert len(propose("tool_call", '"code": "x" ' * 100)) == MAX_REPEATS
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.grading.engine import JudgeRequest
-from proctor.grading.ray.batching import LINGER, MOST_LOSSES, BatchQueue, PendingRequest, Place
+from proctor.grading.ray.batching import LINGER, MAX_LOSSES, BatchQueue, PendingRequest, Place
 from proctor.records.program import Program
 from proctor.records.task import Assertions, Task
 
@@ -108,10 +108,10 @@ def test_while_one_place_is_kept_for_a_suspect_the_others_go_on() -> None:
 
 def test_a_program_that_is_lost_again_and_again_is_given_up() -> None:
     line, (bad,) = line_of(1, batch_size=1)
-    for loss in range(1, MOST_LOSSES + 1):
+    for loss in range(1, MAX_LOSSES + 1):
         place = Place(1, 1)
         assert line.batch_for(place, [place], 0.0) == [bad]
-        assert line.lose(place) == ([bad] if loss == MOST_LOSSES else [])
+        assert line.lose(place) == ([bad] if loss == MAX_LOSSES else [])
     assert len(line) == 0
 
 
@@ -172,4 +172,4 @@ def test_nothing_is_lost_and_nothing_comes_twice(
         for place in places:
             give_back(place, 10)
     assert sorted(back) == sorted(added)
-    assert all(one.losses <= MOST_LOSSES for one in added.values())
+    assert all(one.losses <= MAX_LOSSES for one in added.values())

@@ -15,8 +15,8 @@ from proctor.grading.prepare import PreparedSample
 from proctor.grading.ray.placement import WorkerShare
 from proctor.grading.ray.worker import (
     KEPT,
+    BatchedRequest,
     BatchItem,
-    BatchResult,
     JudgeWorker,
     WorkerReady,
     WorkerSetup,
@@ -52,7 +52,7 @@ def station() -> Iterator[JudgeWorker]:
 
 
 def sent(number: int, program: Program, task: Task = DOUBLE, **how: Any) -> BatchItem:
-    return BatchItem(number, BatchResult(task.sha256, program, Rules(**how), doubt=False))
+    return BatchItem(number, BatchedRequest(task.sha256, program, Rules(**how), doubt=False))
 
 
 def collected(station: JudgeWorker, count: int, most: int = 16) -> dict[int, Any]:

@@ -22,8 +22,8 @@ from proctor.sandbox.supervisor.box_pool import Pool
 from proctor.sandbox.toolchains import precompiled_headers
 from proctor.sandbox.toolchains import runner as foreign_boxes
 from proctor.sandbox.toolchains.precompiled_headers import (
-    WORTH_IT,
-    WORTH_IT_FOR_PROGRAMS,
+    PRECOMPILE_AFTER_USES,
+    PRECOMPILE_PROGRAMS_AFTER_USES,
     HeaderRequest,
     PrecompiledHeaders,
 )
@@ -58,12 +58,12 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
     monkeypatch.setattr(foreign, "_headers", PrecompiledHeaders(foreign._compile))
     toolchain = foreign.require("cpp")
     both = "#include <vector>\n#include <map>\nstd::map<int, std::vector<int>> m; // {}\n"
-    for n in range(WORTH_IT + 1):
+    for n in range(PRECOMPILE_AFTER_USES + 1):
         made = foreign.build_recipe(
             toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map"))
         )
         assert isinstance(made, CompiledProgram)
-    assert used == [False] * WORTH_IT + [True, True, True], (
+    assert used == [False] * PRECOMPILE_AFTER_USES + [True, True, True], (
         "a text, the headers, then a proof and texts with them"
     )
     lacking = "#include <vector>\nstd::map<int, int> m;\n"
@@ -94,7 +94,7 @@ def tries(foreign, monkeypatch):
     """Have headers compiled; return whether they were used, for each compilation after that."""
     toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(foreign._compile)
-    for _ in range(WORTH_IT):
+    for _ in range(PRECOMPILE_AFTER_USES):
         file = kept.take(toolchain, HeaderRequest(("vector",), gcc.shared(toolchain)))
     os.close(file)
     tries = []
@@ -155,7 +155,7 @@ def test_templates_that_headers_use_are_instantiated_ahead(foreign, monkeypatch)
     """A text comes to the same code, function by function, in less of the compiler's time."""
     names = ("string", "vector", "regex")
     tries = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
-    monkeypatch.setattr(precompiled_headers, "AHEAD", b"#error no plugins here\n")
+    monkeypatch.setattr(precompiled_headers, "PLUGIN_SOURCE", b"#error no plugins here\n")
     others = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
     ahead, later = (min(all_, key=lambda one: one.usage.cpu_seconds) for all_ in (tries, others))
     assert ahead.ending == later.ending == Exited(0)
@@ -176,7 +176,7 @@ def functions_of(made):
 
 
 def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(foreign, monkeypatch):
-    monkeypatch.setattr(precompiled_headers, "AHEAD", b"#error no plugins here\n")
+    monkeypatch.setattr(precompiled_headers, "PLUGIN_SOURCE", b"#error no plugins here\n")
     assert compiled(foreign, ("vector",), "std::vector<int> v;\n").ending == Exited(0)
 
 
@@ -184,7 +184,7 @@ def test_a_shorter_beginning_will_do_until_all_is_compiled(foreign, all_closed):
     """Never one that is not how the text begins."""
     toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(10))
-    for _ in range(WORTH_IT):
+    for _ in range(PRECOMPILE_AFTER_USES):
         short = kept.take(toolchain, HeaderRequest(("map", "set"), ()))
     os.close(short)
     longer = kept.take(toolchain, HeaderRequest(("map", "set", "list"), ()))
@@ -230,16 +230,16 @@ def run(foreign, source, given=b"3 1 2"):
 
 
 def test_whole_programs_have_them_too(foreign, watched):
-    for n in range(WORTH_IT_FOR_PROGRAMS + 1):
+    for n in range(PRECOMPILE_PROGRAMS_AFTER_USES + 1):
         execution = run(foreign, f"{PROGRAM}// {n}\n")
         assert (execution.ending, execution.stdout) == (Exited(0), b"1 2 3 ")
-    assert watched == [False] * (WORTH_IT_FOR_PROGRAMS - 1) + [True] * 2
+    assert watched == [False] * (PRECOMPILE_PROGRAMS_AFTER_USES - 1) + [True] * 2
 
 
 @pytest.mark.slow
 def test_a_program_that_is_refused_with_them_is_read_from_the_start(foreign, watched):
     """What is said of it is what a compiler says who knows nothing of them."""
-    for n in range(WORTH_IT_FOR_PROGRAMS):
+    for n in range(PRECOMPILE_PROGRAMS_AFTER_USES):
         run(foreign, f"{PROGRAM}// before one that is refused: {n}\n")
     watched.clear()
     execution = run(foreign, f"{PROGRAM}std::map<int, int> lacking;\n")
@@ -257,14 +257,14 @@ def test_a_program_that_specializes_templates_is_read_from_the_start(foreign, wa
         "namespace std { template <> struct less<P> "
         "{ bool operator()(P a, P b) const { return a.x > b.x; } }; }\nint main()",
     )
-    for n in range(WORTH_IT_FOR_PROGRAMS + 1):
+    for n in range(PRECOMPILE_PROGRAMS_AFTER_USES + 1):
         assert run(foreign, f"{special}// {n}\n").stdout == b"1 2 3 "
     assert not any(watched)
 
 
 def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
     """The second look has what the first one left; with nothing left, the first one's word holds."""
-    for n in range(WORTH_IT_FOR_PROGRAMS):
+    for n in range(PRECOMPILE_PROGRAMS_AFTER_USES):
         run(foreign, f"{PROGRAM}// before one that takes long: {n}\n")
     given = []
 
@@ -281,7 +281,7 @@ def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
 
 
 def test_no_descriptor_is_left_where_there_is_no_box(foreign, watched, monkeypatch, all_closed):
-    for n in range(WORTH_IT_FOR_PROGRAMS):
+    for n in range(PRECOMPILE_PROGRAMS_AFTER_USES):
         run(foreign, f"{PROGRAM}// before there is no box: {n}\n")
     before = len(os.listdir("/proc/self/fd"))
 
@@ -306,7 +306,7 @@ def test_who_goes_away_while_they_are_proved_leaves_that_to_the_next(foreign, al
 
     kept = PrecompiledHeaders(compile_)
     wanted = HeaderRequest(("map",), ())
-    for _ in range(WORTH_IT - 1):
+    for _ in range(PRECOMPILE_AFTER_USES - 1):
         kept.take(toolchain, wanted)
     with pytest.raises(Cancelled):
         kept.take(toolchain, wanted)
@@ -333,7 +333,7 @@ def test_while_one_makes_them_others_do_without(foreign, all_closed):
         return made(10)
 
     kept = PrecompiledHeaders(compile_)
-    for _ in range(WORTH_IT):
+    for _ in range(PRECOMPILE_AFTER_USES):
         file = kept.take(toolchain, wanted)
     assert meanwhile == [None] * 2, "the headers and their proof"
     os.close(file)
@@ -343,8 +343,10 @@ def test_while_one_makes_them_others_do_without(foreign, all_closed):
 def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed):
     toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(10))
-    first = [kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(WORTH_IT)]
-    assert first[:-1] == [None] * (WORTH_IT - 1)
+    first = [
+        kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(PRECOMPILE_AFTER_USES)
+    ]
+    assert first[:-1] == [None] * (PRECOMPILE_AFTER_USES - 1)
     assert os.fstat(first[-1]).st_size == 10
     os.close(first[-1])
     kept.close()
@@ -360,16 +362,16 @@ def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed
 def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):
     toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: answer)
-    assert [kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(3 * WORTH_IT)] == [
-        None
-    ] * 3 * WORTH_IT
+    assert [
+        kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(3 * PRECOMPILE_AFTER_USES)
+    ] == [None] * 3 * PRECOMPILE_AFTER_USES
 
 
 def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
     toolchain = foreign.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(100), kept_bytes=250)
     for name in ("map", "set", "list"):
-        for _ in range(WORTH_IT):
+        for _ in range(PRECOMPILE_AFTER_USES):
             file = kept.take(toolchain, HeaderRequest((name,), ()))
         os.close(file)
     assert [wanted.names for wanted in kept._kept] == [("set",), ("list",)]

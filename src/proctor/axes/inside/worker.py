@@ -23,7 +23,7 @@ OPTIONS = (
 )
 REPOSITORY = "repository"
 """The folder that a task's files are put into."""
-MOST, LONGEST = 200, 200
+MAX_ITEMS, MAX_TEXT = 200, 200
 """Findings of one candidate, and characters of a name."""
 SYNTAX, DIRECTIVES = "Parse Issue", "Lexical or Preprocessor Issue"
 
@@ -109,7 +109,7 @@ class Reader:
         roots = RootCauses(self._tu, words, self._known, own)
         report = Report(spliced, outside)
         self._headers_of(spliced, errors, report)
-        for offset, category in errors[:MOST]:
+        for offset, category in errors[:MAX_ITEMS]:
             if offset >= spliced.front:
                 about = None if category == DIRECTIVES else roots.at(offset)
                 report.add_error(offset, category, about)
@@ -271,22 +271,22 @@ class Report:
             return
         self._syntax = self._syntax or category == SYNTAX
         line, column = self.spliced.place(offset)
-        self.others.append({"line": line, "column": column, "category": category[:LONGEST]})
+        self.others.append({"line": line, "column": column, "category": category[:MAX_TEXT]})
 
     def record(self) -> dict[str, Any]:
         """Return all of it, bounded."""
         return {
             "syntax": self._syntax,
             "count": dict(self.count),
-            "findings": [self._shown(finding) for finding in self.findings[:MOST]],
-            "errors": self.others[:MOST],
+            "findings": [self._shown(finding) for finding in self.findings[:MAX_ITEMS]],
+            "errors": self.others[:MAX_ITEMS],
             "outside": self.outside,
         }
 
     def _shown(self, finding: Finding) -> Finding:
         line, column = self.spliced.place(finding["offset"])
         shown = {
-            name: value[:LONGEST] if isinstance(value, str) else value
+            name: value[:MAX_TEXT] if isinstance(value, str) else value
             for name, value in finding.items()
             if name != "offset"
         }

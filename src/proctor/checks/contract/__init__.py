@@ -63,7 +63,7 @@ LINES = {
 def inspect_rows(exam: Contract, name: str) -> Finding:
     """Look at one line."""
     line = LINES[name]
-    if not line.of_rows and not exam.survey.is_fit:
+    if not line.of_rows and not exam.facts.is_fit:
         found = Evidence(Status.UNKNOWN, "its tasks cannot be read")
     else:
         try:
@@ -91,7 +91,7 @@ def examine(
     for name in lines:
         begin(name)
         findings.append(inspect_rows(exam, name))
-    fit, subject = exam.survey.is_fit, exam.subject
+    fit, subject = exam.facts.is_fit, exam.subject
     partial = fit and len(exam.benchmark.tasks) < len(exam.whole.tasks)
     partial = partial or {one.line for one in findings} != set(LINES)
     reason = reason_of(findings, partial=partial)
@@ -100,7 +100,7 @@ def examine(
         benchmark_sha256=exam.whole.sha256 if fit else None,
         files={str(path): file_sha256(path) for path in subject.paths},
         tasks=len(exam.benchmark.tasks) if fit else 0,
-        of=len(exam.whole.tasks) if fit else exam.survey.rows,
+        of=len(exam.whole.tasks) if fit else exam.facts.rows,
         holds=not any(one.word in NOT_PROVEN for one in findings),
         partial=partial,
         in_rotation=not reason,

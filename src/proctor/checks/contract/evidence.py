@@ -109,7 +109,7 @@ class BenchmarkFacts(msgspec.Struct, kw_only=True):
         return bool(self.rows) and not self.wrong and not self.twice
 
 
-def survey(subject: ContractSubject) -> BenchmarkFacts:
+def read_facts(subject: ContractSubject) -> BenchmarkFacts:
     """Read all rows."""
     found = BenchmarkFacts()
     read = reader(subject.source)
@@ -192,14 +192,14 @@ class Contract:
         self._watch = watch
 
     @cached_property
-    def survey(self) -> BenchmarkFacts:
+    def facts(self) -> BenchmarkFacts:
         """All rows, as they are."""
-        return survey(self.subject)
+        return read_facts(self.subject)
 
     @cached_property
     def whole(self) -> Benchmark:
         """All tasks; an InputError if they cannot be read."""
-        if not self.survey.is_fit:
+        if not self.facts.is_fit:
             raise InputError(f"{self.subject.name}: its tasks cannot be read")
         subject = self.subject
         return load(subject.name, subject.data, subject.folder)

@@ -48,7 +48,7 @@ from proctor.records.task import (
 )
 
 PROBE = Path(__file__).with_name("probe.py")
-SHORTEST, MOST, LONGEST = 14, 4, 200
+MIN_LENGTH, MAX_TEXTS, MAX_LENGTH = 14, 4, 200
 """Characters of a text that is no accident; how many texts are looked for, and how long."""
 PUBLIC = ("import ", "from ", "#", "def ", "class ", "@")
 """Lines of a reference that begin so are in other programs as well."""
@@ -204,14 +204,16 @@ def _marked(task: Task) -> Task:
 def _needles(task: Task, marked: Task) -> list[str]:
     """Return what the probe looks for: the mark, and the longest texts."""
     texts = {*_texts(task), *_texts(marked)}
-    return sorted(texts, key=lambda text: (not text.startswith("mark-"), -len(text), text))[:MOST]
+    return sorted(texts, key=lambda text: (not text.startswith("mark-"), -len(text), text))[
+        :MAX_TEXTS
+    ]
 
 
 def _texts(task: Task) -> list[str]:
     """Return texts that only tests and the reference have."""
     public = f"{task.prompt}\n{_given(task)}\n{PROBE.read_text()}"
-    texts = dict.fromkeys(text.strip()[:LONGEST] for text in _secrets(task))
-    return [text for text in texts if len(text) >= SHORTEST and text not in public]
+    texts = dict.fromkeys(text.strip()[:MAX_LENGTH] for text in _secrets(task))
+    return [text for text in texts if len(text) >= MIN_LENGTH and text not in public]
 
 
 def _given(task: Task) -> str:

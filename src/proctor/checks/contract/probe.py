@@ -16,7 +16,7 @@ INTERPRETER = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__)}
 LOOKS = 2
 LARGEST = 8 << 20
 BLOCK = 1 << 20
-MOST_MEMORY = 512 << 20
+MAX_MEMORY = 512 << 20
 
 
 class Look:
@@ -71,7 +71,7 @@ class Look:
             return
         if len(fields) > 5 and fields[5].startswith("/") and "w" not in fields[1]:
             return  # a file, which holds what it holds for everybody
-        while start < end and self.memory < MOST_MEMORY:
+        while start < end and self.memory < MAX_MEMORY:
             try:
                 mem.seek(start)
                 content = mem.read(min(BLOCK, end - start))

@@ -8,8 +8,8 @@ from proctor.records.receipt import Receipt
 from proctor.records.task import CallCases, StdinCases, Task
 from proctor.records.verdict import Bucket
 
-MOST_SHARE, MUCH_SHARE = 0.5, 0.25
-"""Of its limit that a reference may take; more than `MUCH_SHARE` is a warning."""
+MAX_SHARE, WARNING_SHARE = 0.5, 0.25
+"""Of its limit that a reference may take; more than `WARNING_SHARE` is a warning."""
 
 
 def references(exam: Contract) -> Evidence:
@@ -72,12 +72,12 @@ def time(exam: Contract) -> Evidence:
     bad = {
         task_id: f"its reference takes {share}"
         for task_id, share in taken.items()
-        if share.cpu > MOST_SHARE
+        if share.cpu > MAX_SHARE
     }
     slowest = max(taken, key=taken.__getitem__)
     good = f"the slowest is {slowest}: {taken[slowest]}"
     found = exam.told("time", bad, unscored={}, good=good)
-    if found.word is Status.HELD and slowest not in bad and taken[slowest].most > MUCH_SHARE:
+    if found.word is Status.HELD and slowest not in bad and taken[slowest].most > WARNING_SHARE:
         return found._replace(word=Status.WARNING)
     return found
 

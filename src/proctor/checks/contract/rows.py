@@ -19,27 +19,27 @@ SECONDS = 600
 
 def schema(exam: Contract) -> Evidence:
     """Read every row."""
-    wrong = exam.survey.wrong
+    wrong = exam.facts.wrong
     if wrong:
-        count = f"{len(wrong)} of {exam.survey.rows} rows cannot be used: "
+        count = f"{len(wrong)} of {exam.facts.rows} rows cannot be used: "
         return Evidence(Status.BROKEN, f"{count}{wrong[0]}")
-    return Evidence(Status.HELD, f"all of {exam.survey.rows} rows can be read")
+    return Evidence(Status.HELD, f"all of {exam.facts.rows} rows can be read")
 
 
 def tasks(exam: Contract) -> Evidence:
     """Count the rows."""
-    if not exam.survey.rows:
+    if not exam.facts.rows:
         return Evidence(Status.BROKEN, f"{exam.subject.paths[0]}: there are no tasks in it")
-    return Evidence(Status.HELD, f"there are {exam.survey.rows}")
+    return Evidence(Status.HELD, f"there are {exam.facts.rows}")
 
 
 def ids(exam: Contract) -> Evidence:
     """See whether two tasks have one id."""
-    twice = exam.survey.twice
+    twice = exam.facts.twice
     if twice:
-        count = f"{len(twice)} of {exam.survey.rows} rows have the id of another one"
+        count = f"{len(twice)} of {exam.facts.rows} rows have the id of another one"
         return Evidence(Status.BROKEN, f"{count}, the first of which is {twice[0]}", twice[:SHOWN])
-    return Evidence(Status.HELD, f"{len(exam.survey.ids)} tasks have as many ids")
+    return Evidence(Status.HELD, f"{len(exam.facts.ids)} tasks have as many ids")
 
 
 def order(exam: Contract) -> Evidence:

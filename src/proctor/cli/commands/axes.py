@@ -19,9 +19,9 @@ from proctor.models.recorded import RecordedSamples
 from proctor.records.completion import Sampling
 from proctor.records.receipt import Manifest
 from proctor.records.task import Benchmark
-from proctor.report import full
 from proctor.report import json as as_json
 from proctor.report.axes import findings, sections, worth
+from proctor.report.section import terminal_lines
 from proctor.report.text import printable
 from proctor.settings import Settings, load_settings
 from proctor.storage.run_directory import AXES, MANIFEST, pretty, read_manifest, write_whole
@@ -79,7 +79,7 @@ def axes(
     shown = [one for one in (*sections(found), findings(found)) if one.rows]
     typer.echo(f"{printable(found.benchmark)} · {printable(found.model)}")
     for section in shown:
-        typer.echo("\n".join(full.lines(section)))
+        typer.echo("\n".join(terminal_lines(section)))
     typer.echo(f"\n  {printable(found.parser)}\n  {printable(found.run_dir)}")
 
 
@@ -99,7 +99,7 @@ def _check(what: str, settings: Settings, *, json: bool) -> None:
     else:
         typer.echo(f"{found.right} of {found.answers} answers are read as they are labelled")
         for section in worth(found):
-            typer.echo("\n".join(full.lines(section)))
+            typer.echo("\n".join(terminal_lines(section)))
     if found.misses:
         raise typer.Exit(1)
 

@@ -29,7 +29,7 @@ SPEEDS = (
     f"{'at once':>7}{'prompts/s':>11}{'tokens/s':>10}{'first token s':>15}{'answer s':>10}"
     f"{'load s':>8}{'MiB':>9}{'GPU MiB':>9}"
 )
-MOST_PROMPTS = 100_000
+MAX_PROMPTS = 100_000
 
 
 @bench.callback()
@@ -77,7 +77,7 @@ def model(
         str, typer.Option(help="Requests under way, or prompts in one batch, as in 1,4,16.")
     ] = "1,4",
     prompts: Annotated[
-        int, typer.Option(min=1, max=MOST_PROMPTS, help="How many prompts to ask for each row.")
+        int, typer.Option(min=1, max=MAX_PROMPTS, help="How many prompts to ask for each row.")
     ] = 16,
     max_tokens: model_options.TokenLimit = 64,
     chat: model_options.Chat = None,
@@ -87,8 +87,8 @@ def model(
 ) -> None:
     """Measure prompts and tokens a second, time to load and to the first token, and memory."""
     sizes: list[int | None] = [*(setup.parse_counts("--concurrency", concurrency) or [1])]
-    if max(filter(None, sizes)) > model_options.MOST_AT_ONCE:
-        raise InputError(f"--concurrency {concurrency}: at most {model_options.MOST_AT_ONCE}")
+    if max(filter(None, sizes)) > model_options.MAX_CONCURRENCY:
+        raise InputError(f"--concurrency {concurrency}: at most {model_options.MAX_CONCURRENCY}")
     if sequential_concurrency(model) is None:
         sizes = [None]  # a program reads as many prompts as it likes
     basics = load("basics")

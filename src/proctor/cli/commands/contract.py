@@ -70,7 +70,7 @@ def _examine(
     try:
         with ContractBar(len(LINES)) as lines:
             exam = Contract(subject, sandbox, first=first, watch=lines.watch, stop=interrupt.stop)
-            if exam.survey.is_fit:
+            if exam.facts.is_fit:
                 exam.workers = setup.workers_for(workers, settings, exam.benchmark)
             interrupt.listen()
             return examine(exam, begin=lines.begin)

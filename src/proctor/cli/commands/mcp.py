@@ -5,6 +5,8 @@ import msgspec
 from proctor.cli import options, setup
 from proctor.settings import load_settings
 
+NEEDED = ("litestar",)
+
 
 def mcp(
     *,
@@ -17,8 +19,9 @@ def mcp(
     candidate_packages: options.Packages = None,
 ) -> None:
     """Offer execute and grade to a coding agent, by the Model Context Protocol on stdio."""
-    from proctor.server.mcp.stdio import serve  # noqa: PLC0415  needs litestar, which is an extra
-    from proctor.server.service import Service  # noqa: PLC0415  likewise
+    setup.require_installed("the MCP server", NEEDED)
+    from proctor.server.mcp.stdio import serve  # noqa: PLC0415  they need what was looked for
+    from proctor.server.service import Service  # noqa: PLC0415
 
     settings = load_settings()
     sandbox, python = setup.resolve_wasm(wasm, sandbox, python)

@@ -12,7 +12,7 @@ from proctor.measure.perplexity import Perplexity, TextPerplexity, documents, me
 from proctor.report import json as as_json
 from proctor.report.text import printable
 
-MOST_CONTEXT = 1 << 20
+MAX_CONTEXT = 1 << 20
 
 
 def perplexity(
@@ -25,7 +25,7 @@ def perplexity(
         int,
         typer.Option(
             min=2,
-            max=MOST_CONTEXT,
+            max=MAX_CONTEXT,
             help="Tokens of one window, if the model takes as many; windows overlap by half.",
         ),
     ] = 2048,

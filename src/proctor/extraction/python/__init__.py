@@ -21,7 +21,7 @@ from proctor.extraction.python import syntax
 from proctor.extraction.python.blocks import FINDERS, Answer
 from proctor.extraction.python.layout import has_definition, indent_of
 from proctor.extraction.python.reader import ParsedText, TextParser
-from proctor.extraction.tool_wrappers import MOST
+from proctor.extraction.tool_wrappers import MAX_REPEATS
 from proctor.languages.python import LANGUAGE as PYTHON
 from proctor.records.extraction import Extraction, NoCode
 from proctor.records.task import Task
@@ -60,7 +60,7 @@ def find_code(text: str, task: Task, *, truncated: bool) -> Extraction | NoCode:
 def _shortlist(blocks: list[Block], reader: TextParser) -> list[Block]:
     """Keep the first blocks and the last ones that seem to define the entry point, in order."""
     likely = [number for number, block in enumerate(blocks) if reader.mentions_entry(block.code)]
-    kept = {*range(min(MOST, len(blocks))), *likely[-MOST:]}
+    kept = {*range(min(MAX_REPEATS, len(blocks))), *likely[-MAX_REPEATS:]}
     return [blocks[number] for number in sorted(kept)]
 
 

@@ -18,7 +18,7 @@ from proctor.extraction.python.layout import (
 )
 from proctor.extraction.python.reader import ParsedText, TextParser
 from proctor.extraction.python.trailing_chat import before_chat
-from proctor.extraction.tool_wrappers import MOST
+from proctor.extraction.tool_wrappers import MAX_REPEATS
 
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: (.*)|)$", re.MULTILINE)
 _INDENTED = re.compile(r"^(?:[ ]{2,}|\t+)(?=(?:async +)?def |class |import |from |@)", re.MULTILINE)
@@ -77,7 +77,7 @@ def _inline_fenced(answer: Answer) -> Iterator[Block]:
     """Code between backticks that do not stand on lines of their own."""
     if any(block.closed for block in answer.blocks):
         return
-    parts = re.split(r"`{3,}", answer.text, maxsplit=2 * MOST)
+    parts = re.split(r"`{3,}", answer.text, maxsplit=2 * MAX_REPEATS)
     for part in parts[1:-1:2]:
         tag = re.match(r"(?:python3?|py)\b[ \t]*\n?", part, re.IGNORECASE)
         yield Block(code=part[tag.end() :] if tag else part, kind="inline-fence")

@@ -20,7 +20,7 @@ from proctor.sandbox.supervisor.job import Job
 
 LINGER = 0.005
 """For how many seconds a program waits for others to travel with, at most."""
-MOST_LOSSES = 3
+MAX_LOSSES = 3
 """With how many lost places a program is given up."""
 _numbers = count()
 
@@ -99,8 +99,8 @@ class BatchQueue:
         """
         for work in place.works.values():
             work.losses += 1
-        self._suspects += [work for work in place.works.values() if work.losses < MOST_LOSSES]
-        hopeless = [work for work in place.works.values() if work.losses >= MOST_LOSSES]
+        self._suspects += [work for work in place.works.values() if work.losses < MAX_LOSSES]
+        hopeless = [work for work in place.works.values() if work.losses >= MAX_LOSSES]
         place.works.clear()
         return hopeless
 

@@ -34,10 +34,16 @@ import msgspec
 from proctor.cancellation import Cancelled, is_cancelled
 from proctor.errors import ClusterError, ProctorError, SandboxError
 from proctor.grading.engine import JudgeRequest
-from proctor.grading.ray.batching import LINGER, MOST_LOSSES, BatchQueue, PendingRequest, Place
+from proctor.grading.ray.batching import LINGER, MAX_LOSSES, BatchQueue, PendingRequest, Place
 from proctor.grading.ray.connect import Connection, connect
 from proctor.grading.ray.placement import WorkerSlot, worker_slots
-from proctor.grading.ray.worker import BatchItem, BatchResult, JudgeWorker, WorkerReady, WorkerSetup
+from proctor.grading.ray.worker import (
+    BatchedRequest,
+    BatchItem,
+    JudgeWorker,
+    WorkerReady,
+    WorkerSetup,
+)
 from proctor.grading.receipts import software_versions
 from proctor.judge.judgement import Judgement
 from proctor.records.execution import Enforcement, Execution
@@ -57,7 +63,7 @@ LONELY_SECONDS = 60.0
 """How long a run waits for a station when it has none."""
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 0.5
-MOST_STARTS = 3
+MAX_STARTS = 3
 """How often a station is asked for that ends before it has judged anything."""
 
 
@@ -291,7 +297,7 @@ class RayEngine:
                 continue
             sha256 = asked.task.sha256
             parcels[sha256] = parcels.get(sha256) or self._parcel(asked.task)
-            sent = BatchResult(sha256, asked.program, asked.rules, asked.doubt)
+            sent = BatchedRequest(sha256, asked.program, asked.rules, asked.doubt)
             items.append(BatchItem(work.number, sent))
         small = {name: one for name, one in parcels.items() if isinstance(one, bytes)}
         large = {name: one for name, one in parcels.items() if name not in small}
@@ -380,18 +386,18 @@ class RayEngine:
         """Have what was there judged elsewhere, and ask for another station."""
         reason = str(error).strip().splitlines()[0]
         for work in self._line.lose(one.place):
-            said = f"{MOST_LOSSES} machines or processes were lost while they judged it: {reason}"
+            said = f"{MAX_LOSSES} machines or processes were lost while they judged it: {reason}"
             work.future.set_result(self._unscored(said))
         starts = one.starts + 1
         self._remove(one)
-        if starts < MOST_STARTS:
+        if starts < MAX_STARTS:
             self._ask_for(one.seat._replace(part=None), starts)  # it may be elsewhere
         elif not self._stations:
             raise ClusterError(f"no station stays on the cluster: {reason}")
 
     def _unscored(self, reason: str) -> Judgement:
         verdict = Unscored(reason=reason)
-        return Judgement(verdict=verdict, attempts=MOST_LOSSES, host=socket.gethostname())
+        return Judgement(verdict=verdict, attempts=MAX_LOSSES, host=socket.gethostname())
 
     def _remove(self, one: _Open) -> None:
         self._stations.remove(one)

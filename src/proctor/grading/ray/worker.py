@@ -59,8 +59,8 @@ class WorkerReady(msgspec.Struct, frozen=True, kw_only=True):
     enforcement: Enforcement
 
 
-class BatchResult(NamedTuple):
-    """A question on its way: its task travels once for all programs of a message."""
+class BatchedRequest(NamedTuple):
+    """A JudgeRequest in a batch, which carries each task once for all of its programs."""
 
     task_sha256: str
     program: Program
@@ -68,7 +68,7 @@ class BatchResult(NamedTuple):
     doubt: bool
 
     def with_task(self, tasks: Mapping[str, Task]) -> JudgeRequest:
-        """Return the question."""
+        """Return the request with its task."""
         task = tasks[self.task_sha256]
         return JudgeRequest(task=task, program=self.program, rules=self.rules, doubt=self.doubt)
 
@@ -77,10 +77,10 @@ class BatchItem(NamedTuple):
     """Something to do, known by its number."""
 
     number: int
-    asked: BatchResult | Job
+    asked: BatchedRequest | Job
 
 
-Found = Judgement | Execution | Exception
+Result = Judgement | Execution | Exception
 Message = tuple[Mapping[str, bytes], Sequence[BatchItem]]
 """Pickled tasks by their digests, and programs; Ray's own pickling of records takes much longer."""
 
@@ -100,7 +100,7 @@ class JudgeWorker:
         self._fetch = fetch
         self._part = part
         self._tasks: OrderedDict[str, Task] = OrderedDict()
-        self._found: deque[tuple[int, Found]] = deque()
+        self._found: deque[tuple[int, Result]] = deque()
         self._enough = threading.Event()
         self._trouble: Exception | None = None
         self._most = 1
@@ -154,7 +154,7 @@ class JudgeWorker:
             self._enough.set()
 
     def _do(self, number: int, asked: JudgeRequest | Job) -> None:
-        found: Found
+        found: Result
         try:
             if isinstance(asked, Job):
                 found = self._sandbox.run_job(asked)

@@ -114,8 +114,8 @@ def caller(signature: Signature) -> str:
 
 def tests(signature: Signature, setup: str, code: str, *, apart: bool) -> str | None:
     """Return test code as a part of its own; None if there is no test function in it."""
-    woven = instrument(code, TESTS, cpp.LANGUAGE.lexer, NO_WORDS, 0)
-    if woven is None or woven.functions != 1:
+    instrumented = instrument(code, TESTS, cpp.LANGUAGE.lexer, NO_WORDS, 0)
+    if instrumented is None or instrumented.functions != 1:
         return None
     main = re.search(TESTS.heads, code)
     plain = main is None or re.search(r"\(\s*(?:void)?\s*\)", main[0]) is not None
@@ -124,7 +124,7 @@ def tests(signature: Signature, setup: str, code: str, *, apart: bool) -> str | 
     codec = _codec(signature) if apart else f"{BORDER}static const proctor_border *proctor;\n"
     front = f"{setup.rstrip()}\n{signature.head}" if setup.strip() else signature.head
     return (
-        f'{front}\n{codec}{middle}#line 1 "tests"\n{woven.code}\n#line 1 "start"\n'
+        f'{front}\n{codec}{middle}#line 1 "tests"\n{instrumented.code}\n#line 1 "start"\n'
         "static char proctor_name[] = {0}, *proctor_arguments[] = {proctor_name, nullptr};\n"
         'extern "C" int proctor_start(const proctor_border *border) {\n'
         "    proctor = border;\n    (void)proctor_arguments;\n"

@@ -22,7 +22,7 @@ import msgspec
 from proctor.errors import SandboxError
 from proctor.extraction.assemble import reference_program
 from proctor.judge import test_programs
-from proctor.judge.assertions import REMEMBERED
+from proctor.judge.assertions import CACHE_SIZE
 from proctor.judge.conversation import CandidateEnded, Findings
 from proctor.judge.cpp import codegen, relay
 from proctor.judge.cpp.relay import TOKEN_BYTES, UnlinkedError
@@ -57,7 +57,7 @@ ONE_PROCESS = re.compile(
 STARTS = "{ global: proctor_start; local: *; };\n"
 
 
-class _Exam(msgspec.Struct, kw_only=True):
+class _TaskState(msgspec.Struct, kw_only=True):
     """What is kept of a task between its samples."""
 
     task: Task
@@ -80,77 +80,77 @@ class CppJudge:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._exams: OrderedDict[str, _Exam] = OrderedDict()
+        self._states: OrderedDict[str, _TaskState] = OrderedDict()
         self._lock = threading.Lock()
 
     def judge(self, task: Task, tests: TestProgram, program: Program) -> Judgement:
         """Judge one sample, apart if that can be done."""
-        exam = self._exam(task, tests)
+        state = self._state(task, tests)
         while True:
-            way = exam.way
-            found = self._by(exam, program)
+            way = state.way
+            found = self._by(state, program)
             passed = isinstance(found.verdict, Passed)
-            if passed or way == "text" or self._settle(exam) == way:
+            if passed or way == "text" or self._settle(state) == way:
                 return found
 
     def is_reference_known_good(self, task: Task) -> bool:
         """Say whether a task's reference is known to pass here."""
         with self._lock:
-            exam = self._exams.get(task.sha256)
-            return exam is not None and exam.settled and exam.way != "text"
+            state = self._states.get(task.sha256)
+            return state is not None and state.settled and state.way != "text"
 
-    def _exam(self, task: Task, tests: TestProgram) -> _Exam:
+    def _state(self, task: Task, tests: TestProgram) -> _TaskState:
         """Look at a task once, however often it comes."""
         with self._lock:
-            if task.sha256 not in self._exams:
-                self._exams[task.sha256] = _look_at(task, tests)
-                if len(self._exams) > REMEMBERED:
-                    self._exams.popitem(last=False)
-            return self._exams[task.sha256]
+            if task.sha256 not in self._states:
+                self._states[task.sha256] = _look_at(task, tests)
+                if len(self._states) > CACHE_SIZE:
+                    self._states.popitem(last=False)
+            return self._states[task.sha256]
 
-    def _settle(self, exam: _Exam) -> Strategy:
+    def _settle(self, state: _TaskState) -> Strategy:
         """Find out with the reference whether a failure may be our way's and not the sample's."""
-        with exam.settling:
-            right = None if exam.settled else reference_program(exam.task)
-            if right is not None and not self._passes(exam, right):
-                exam.way = "text"
-            exam.settled = True
-            return exam.way
+        with state.settling:
+            right = None if state.settled else reference_program(state.task)
+            if right is not None and not self._passes(state, right):
+                state.way = "text"
+            state.settled = True
+            return state.way
 
-    def _passes(self, exam: _Exam, right: Program) -> bool:
+    def _passes(self, state: _TaskState, right: Program) -> bool:
         """Say whether the reference passes in the way of its task; if it did before, it does."""
-        if exam.way == "text":
+        if state.way == "text":
             return False
-        workshop = self._workshop(exam)
-        proof = workshop.proof(right)
-        if workshop.foreign.is_verified(proof):
+        test_build = self._test_build(state)
+        proof = test_build.proof(right)
+        if test_build.foreign.is_verified(proof):
             return True
-        passed = isinstance(self._in_parts(exam, right).verdict, Passed)
+        passed = isinstance(self._in_parts(state, right).verdict, Passed)
         if passed:
-            workshop.foreign.mark_verified(proof)
+            test_build.foreign.mark_verified(proof)
         return passed
 
-    def _by(self, exam: _Exam, program: Program) -> Judgement:
+    def _by(self, state: _TaskState, program: Program) -> Judgement:
         """Judge a sample in the way of its task."""
-        if exam.way != "text":
+        if state.way != "text":
             try:
-                return self._in_parts(exam, program)
+                return self._in_parts(state, program)
             except UnfitError:  # nothing of the candidate's was heard by then
-                exam.way = "text"
-        findings = test_programs.run_tests(self._sandbox, exam.task, exam.tests, program)
+                state.way = "text"
+        findings = test_programs.run_tests(self._sandbox, state.task, state.tests, program)
         return _found(findings, "together")
 
-    def _workshop(self, exam: _Exam) -> "CppTestBuild":
+    def _test_build(self, state: _TaskState) -> "CppTestBuild":
         foreign = self._sandbox.native("cpp")
-        return CppTestBuild(foreign, foreign.require("cpp"), exam)
+        return CppTestBuild(foreign, foreign.require("cpp"), state)
 
-    def _in_parts(self, exam: _Exam, program: Program) -> Judgement:
-        workshop = self._workshop(exam)
-        if not exam.begun:  # else another is making the parts meanwhile
-            exam.begun = True
-            workshop.begin()
-        made = workshop.candidate(program)
-        parts = workshop.parts()
+    def _in_parts(self, state: _TaskState, program: Program) -> Judgement:
+        test_build = self._test_build(state)
+        if not state.begun:  # else another is making the parts meanwhile
+            state.begun = True
+            test_build.begin()
+        made = test_build.candidate(program)
+        parts = test_build.parts()
         execution: Execution | None = None
         end: CandidateEnded | None
         for whole in (False, True):
@@ -158,18 +158,18 @@ class CppJudge:
                 execution, end = made.execution, program_failure(made.execution, "cpp")
                 break
             try:
-                end, execution = _talk(workshop, parts, unpack_files(made.files)["part.so"])
+                end, execution = _talk(test_build, parts, unpack_files(made.files)["part.so"])
                 break
             except UnlinkedError as error:
                 end = _not_loaded(str(error))
-                made = made if whole else workshop.candidate(program, whole=True)
+                made = made if whole else test_build.candidate(program, whole=True)
         clock = self._sandbox.enforcement().clock
         test = TestResult(index=0, passed=True) if end is None else end.result(0)
         if execution is not None:
             seconds = round(execution.usage.wall_seconds, 6)
             test = msgspec.structs.replace(test, seconds=seconds)
         shown = [] if execution is None else [execution]
-        return _found(Findings(tests=[test], executions=shown, clock=clock), exam.way)
+        return _found(Findings(tests=[test], executions=shown, clock=clock), state.way)
 
 
 def _not_loaded(said: str) -> CandidateEnded:
@@ -183,29 +183,29 @@ def _found(findings: Findings, judged: str) -> Judgement:
     return Judgement(verdict=verdict, findings=findings, judged=judged)
 
 
-def _look_at(task: Task, tests: TestProgram) -> _Exam:
+def _look_at(task: Task, tests: TestProgram) -> _TaskState:
     """See in which way candidates for a task can be judged."""
     found = parse_signature(task.prompt, task.entry_point)
     way: Strategy = "text"
     if found is not None and codegen.tests(found, "", tests.code, apart=False) is not None:
         reaches = ONE_PROCESS.search(mask_literals(tests.code))
         way = "apart" if found.plain and not reaches else "together"
-    exam = _Exam(task=task, tests=tests, signature=found, way=way)
+    state = _TaskState(task=task, tests=tests, signature=found, way=way)
     if found is not None:
-        exam.headers = gcc.prefix(f"{tests.setup}{found.head}")
-        exam.entry = codegen.entry(found, tests.code)
-    return exam
+        state.headers = gcc.prefix(f"{tests.setup}{found.head}")
+        state.entry = codegen.entry(found, tests.code)
+    return state
 
 
 class CppTestBuild:
     """Makes the parts that a task is judged with."""
 
-    def __init__(self, foreign: ToolchainRunner, toolchain: Toolchain, exam: _Exam) -> None:
-        assert exam.signature is not None  # noqa: S101
+    def __init__(self, foreign: ToolchainRunner, toolchain: Toolchain, state: _TaskState) -> None:
+        assert state.signature is not None  # noqa: S101
         self.foreign = foreign
         self.toolchain = toolchain
-        self.exam = exam
-        self._signature = exam.signature
+        self.state = state
+        self._signature = state.signature
 
     def begin(self) -> None:
         """Make what nobody else is making by then, and wait for nobody."""
@@ -225,15 +225,15 @@ class CppTestBuild:
 
     def _recipes(self) -> dict[str, BuildRecipe]:
         """Return how parts are made, which is known from the task alone."""
-        exam, apart = self.exam, self.exam.way == "apart"
-        if not exam.recipes:
-            text = codegen.tests(self._signature, exam.tests.setup, exam.tests.code, apart=apart)
-            recipes = {"tests.so": self._part(text or "", STARTS, exam.headers)}
+        state, apart = self.state, self.state.way == "apart"
+        if not state.recipes:
+            text = codegen.tests(self._signature, state.tests.setup, state.tests.code, apart=apart)
+            recipes = {"tests.so": self._part(text or "", STARTS, state.headers)}
             if apart:
                 call = codegen.caller(self._signature)
                 recipes["caller.so"] = self._part(call, STARTS, gcc.prefix(call))
-            exam.recipes = recipes
-        return exam.recipes
+            state.recipes = recipes
+        return state.recipes
 
     def _is_being_made(self, recipe: BuildRecipe) -> bool:
         return self.foreign.is_making(self.toolchain, recipe)
@@ -246,19 +246,19 @@ class CppTestBuild:
         """Return a name for all that the reference is judged with, and for the reference."""
         made = hashlib.sha256(self._recipe(right).digest(self.toolchain).encode())
         made.update(self._host_recipe().digest(self.toolchain).encode())
-        for part in (self.exam.task.sha256.encode(), *self.parts().values()):
+        for part in (self.state.task.sha256.encode(), *self.parts().values()):
             made.update(hashlib.sha256(part).digest())
         return f"proof-{made.hexdigest()}"
 
     def _recipe(self, program: Program, *, whole: bool = False) -> BuildRecipe:
-        setup = self.exam.tests.setup
+        setup = self.state.tests.setup
         source = f"{setup.rstrip()}\n{program.source}" if setup.strip() else program.source
-        text = source + self.exam.entry
-        return self._part(text, codegen.EXPORTS, self.exam.headers, whole=whole)
+        text = source + self.state.entry
+        return self._part(text, codegen.EXPORTS, self.state.headers, whole=whole)
 
     def start(self, parts: dict[str, bytes], *names: str, trusted: bool = False) -> Guest:
         """Start a host with some parts; tests alone are trusted with time of their own."""
-        limits = self.exam.task.limits
+        limits = self.state.task.limits
         if trusted:
             limits = limits.with_seconds(max(EXAMINER_SECONDS, limits.wall_seconds))
         files = {name: parts[name] for name in names}
@@ -309,23 +309,23 @@ def _built(made: Outcome, error: type[Exception], name: str = "part.so") -> byte
 
 
 def _talk(
-    workshop: CppTestBuild, parts: dict[str, bytes], candidate: bytes
+    test_build: CppTestBuild, parts: dict[str, bytes], candidate: bytes
 ) -> tuple[CandidateEnded | None, Execution]:
     """Run tests with a candidate; say what went wrong, and what the candidate's process did."""
     parts = {**parts, "candidate.so": candidate}
     token, other = secrets.token_bytes(TOKEN_BYTES), secrets.token_bytes(TOKEN_BYTES)
-    if workshop.exam.way != "apart":
-        guest = workshop.start(parts, "candidate.so", "tests.so")
+    if test_build.state.way != "apart":
+        guest = test_build.start(parts, "candidate.so", "tests.so")
         try:
             relay.begin(guest, token)
             end = relay.hear_together(guest, token)
         finally:
             execution = guest.finish()
         return end, execution
-    tests = workshop.start(parts, "tests.so", trusted=True)
+    tests = test_build.start(parts, "tests.so", trusted=True)
     try:
         relay.begin(tests, token)
-        guest = workshop.start(parts, "candidate.so", "caller.so")
+        guest = test_build.start(parts, "candidate.so", "caller.so")
         try:
             relay.begin(guest, other)
             end = relay.hear(tests, guest, token)

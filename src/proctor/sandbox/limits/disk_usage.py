@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-LEAST = 4096
+MIN_BYTES = 4096
 """What a file or folder takes at the least: many empty ones are much, too."""
-MOST_FILES = 16384
+MAX_FILES = 16384
 TOO_MUCH = sys.maxsize
 
 
@@ -21,8 +21,8 @@ def disk_usage(scratch: str, holders: Callable[[], Iterable[int]]) -> int:
     or its rights were taken away.
     """
     try:
-        sizes = [_takes(entry) for entry in islice(_files(scratch), MOST_FILES + 1)]
-        return sum(sizes) + _removed(holders()) if len(sizes) <= MOST_FILES else TOO_MUCH
+        sizes = [_takes(entry) for entry in islice(_files(scratch), MAX_FILES + 1)]
+        return sum(sizes) + _removed(holders()) if len(sizes) <= MAX_FILES else TOO_MUCH
     except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
         return 0  # it is being removed; the next look tells
     except OSError:
@@ -63,4 +63,4 @@ def _opened(fd: Path) -> os.stat_result | None:
 
 def _takes(found: os.stat_result) -> int:
     taken = found.st_blocks * 512 if sys.platform != "win32" else found.st_size
-    return max(taken, LEAST)
+    return max(taken, MIN_BYTES)

@@ -2,7 +2,7 @@
 //
 // A compiler puts off the templates that headers themselves make use of until the end of a text: so
 // late that compiled headers lack them, and every text pays for them, most of its time. Asked for by
-// "#pragma proctor ahead" as the last line of headers. Uses no headers of GCC, which most hosts lack:
+// "#pragma proctor instantiate" as the last line of headers. Uses no headers of GCC, which most hosts lack:
 // these names have been the same in all versions since 4.8, and where they are not it does not load.
 
 struct cpp_reader;
@@ -21,11 +21,11 @@ int plugin_is_GPL_compatible;
 
 static void instantiate(cpp_reader *) { instantiate_pending_templates(0); }
 
-static void offer(void *, void *) { c_register_pragma("proctor", "ahead", instantiate); }
+static void offer(void *, void *) { c_register_pragma("proctor", "instantiate", instantiate); }
 
 extern "C" int plugin_init(plugin_name_args *, plugin_gcc_version *) {
     int pragmas = get_named_event_id("PLUGIN_PRAGMAS", 0);
     if (pragmas < 0) return 1;
-    register_callback("ahead", pragmas, offer, nullptr);
+    register_callback("instantiate", pragmas, offer, nullptr);
     return 0;
 }

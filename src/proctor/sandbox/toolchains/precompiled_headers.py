@@ -27,14 +27,14 @@ from proctor.records.program import Program
 from proctor.sandbox.toolchains.sealed_memfd import seal_file
 from proctor.storage.cache import Cache
 
-WORTH_IT = 2
+PRECOMPILE_AFTER_USES = 2
 """So often headers have to be asked for: compiling them takes as long as a few texts without them.
 A task's tests and its first sample have asked by then."""
-WORTH_IT_FOR_PROGRAMS = 6
+PRECOMPILE_PROGRAMS_AFTER_USES = 6
 """Of programs nobody knows whether more will come; of the samples of a task many do."""
 KEPT_BYTES = 512 * MIB
-REMEMBERED = 1000
-AHEAD = (Path(__file__).parent / "instantiate_templates.cpp").read_bytes()
+CACHE_SIZE = 1000
+PLUGIN_SOURCE = (Path(__file__).parent / "instantiate_templates.cpp").read_bytes()
 
 Compile = Callable[[Toolchain, BuildRecipe, int | None], Execution]
 
@@ -44,7 +44,7 @@ class HeaderRequest(NamedTuple):
 
     names: tuple[str, ...]
     words: tuple[str, ...]
-    worth_it: int = WORTH_IT
+    precompile_after: int = PRECOMPILE_AFTER_USES
     instances: str = ""
     """Declarations of templates that those who load what comes of the texts have instantiated."""
 
@@ -74,15 +74,18 @@ class PrecompiledHeaders:
                 self._kept.move_to_end(wanted)
             elif wanted not in self._making:
                 self._asked[wanted] = self._asked.get(wanted, 0) + 1
-                if len(self._asked) > REMEMBERED:
+                if len(self._asked) > CACHE_SIZE:
                     self._asked.popitem(last=False)
             asked = self._asked.get(wanted, 0)
             busy = wanted in self._kept or wanted in self._making
-            if busy or asked not in (1, wanted.worth_it):  # else not yet, or it does not work
+            if busy or asked not in (
+                1,
+                wanted.precompile_after,
+            ):  # else not yet, or it does not work
                 return self._first_of(wanted)
             self._making.add(wanted)
         try:
-            file = self._make(toolchain, wanted, known=asked != wanted.worth_it)
+            file = self._make(toolchain, wanted, known=asked != wanted.precompile_after)
         except BaseException:
             with self._lock:
                 self._making.remove(wanted)
@@ -102,22 +105,22 @@ class PrecompiledHeaders:
                 os.close(self._kept.popitem()[1])
 
     def _make(self, toolchain: Toolchain, wanted: HeaderRequest, *, known: bool) -> int | None:
-        """Compile headers, with templates ahead if the compiler takes plugins; None if that fails.
+        """Compile headers, templates included if the compiler takes plugins; None if that fails.
 
         `known`: only take them from the cache.
         """
-        for ahead in (True, False):
+        for instantiate in (True, False):
             with suppress(SandboxError):  # compiling the text will fail in the same way
-                file = self._compiled(toolchain, wanted, ahead=ahead, known=known)
+                file = self._compiled(toolchain, wanted, instantiate=instantiate, known=known)
                 if file is not None:
                     return file
         return None
 
     def _compiled(
-        self, toolchain: Toolchain, wanted: HeaderRequest, *, ahead: bool, known: bool
+        self, toolchain: Toolchain, wanted: HeaderRequest, *, instantiate: bool, known: bool
     ) -> int | None:
         """Return compiled headers that the compiler confirms it uses; else None."""
-        recipe = _recipe(toolchain, wanted, ahead=ahead)
+        recipe = _recipe(toolchain, wanted, instantiate=instantiate)
         key = recipe.digest(toolchain)
         packed = None if self._cache is None else self._cache.get(key)
         if packed is None and not known:
@@ -156,14 +159,14 @@ class PrecompiledHeaders:
             self._asked.pop(wanted, None)
 
 
-def _recipe(toolchain: Toolchain, wanted: HeaderRequest, *, ahead: bool) -> BuildRecipe:
+def _recipe(toolchain: Toolchain, wanted: HeaderRequest, *, instantiate: bool) -> BuildRecipe:
     """Return how headers are compiled beforehand."""
     text = "".join(f"#include <{name}>\n" for name in wanted.names)
     files = {gcc.HEADER: text.encode()}
-    if ahead:
-        text += f"#pragma proctor ahead\n{wanted.instances}"
-        files = {gcc.HEADER: text.encode(), "ahead.cpp": AHEAD}
-    steps = gcc.header(toolchain, wanted.words, ahead=ahead)
+    if instantiate:
+        text += f"#pragma proctor instantiate\n{wanted.instances}"
+        files = {gcc.HEADER: text.encode(), "instantiate_templates.cpp": PLUGIN_SOURCE}
+    steps = gcc.header(toolchain, wanted.words, instantiate=instantiate)
     return BuildRecipe(files=files, steps=steps, products=(f"{gcc.HEADER}.gch",))
 
 
@@ -175,7 +178,7 @@ def headers_used_by(program: Program, toolchain: Toolchain, limits: Limits) -> H
     if not names or gcc.reaches_in(program.source):
         return None
     words = tuple(gcc.flags(toolchain, tests=program.tests))
-    return HeaderRequest(names, words, WORTH_IT_FOR_PROGRAMS)
+    return HeaderRequest(names, words, PRECOMPILE_PROGRAMS_AFTER_USES)
 
 
 def show(spec: dict[str, Any], file: int | None) -> Sequence[int]:

@@ -41,7 +41,7 @@ WITH_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 WITHOUT = ("2026-07-28",)
 PREFIX = "io.modelcontextprotocol/"
 PROGRESS_SECONDS = 1.0
-MOST_CALLS = 1024
+MAX_CALLS = 1024
 KEPT_MS = 3_600_000
 """How long a client may remember what there is: it never changes while we run."""
 INSTRUCTIONS = (
@@ -169,8 +169,8 @@ class Session:
             raise RpcError(INVALID_PARAMS, f"there is no tool {shorten(asked.name)}, only {known}")
         if id_ in self._calls:
             raise RpcError(INVALID_REQUEST, f"request {shorten(id_)} is not answered yet")
-        if len(self._calls) >= MOST_CALLS:
-            raise RpcError(INVALID_REQUEST, f"{MOST_CALLS} requests are not answered yet")
+        if len(self._calls) >= MAX_CALLS:
+            raise RpcError(INVALID_REQUEST, f"{MAX_CALLS} requests are not answered yet")
         task = asyncio.get_running_loop().create_task(self._call(tool, asked, id_, modern=modern))
         self._calls[id_] = task
         task.add_done_callback(lambda _: self._calls.pop(id_))

@@ -11,8 +11,8 @@ from proctor.viewer.axes import axes_of, rows
 from proctor.viewer.runs import Standing
 from proctor.viewer.site import Opened, Site
 
-FEWEST, MOST = 2, 8
-MOST_FLIPPED = 200
+MIN_RUNS, MAX_RUNS = 2, 8
+MAX_FLIPPED = 200
 """Tasks listed for each direction."""
 
 
@@ -47,8 +47,8 @@ class Shown(NamedTuple):
 
 def render(site: Site, names: Sequence[str]) -> str:
     """Return the page."""
-    if not FEWEST <= len(set(names)) <= MOST:
-        raise InputError(f"choose from {FEWEST} to {MOST} different runs to compare")
+    if not MIN_RUNS <= len(set(names)) <= MAX_RUNS:
+        raise InputError(f"choose from {MIN_RUNS} to {MAX_RUNS} different runs to compare")
     runs = [site.open(name) for name in dict.fromkeys(names)]
     for run in runs:
         if run.status.standing is Standing.CORRUPT:
@@ -61,7 +61,7 @@ def render(site: Site, names: Sequence[str]) -> str:
         made=made,
         shown=[] if made is None else _shown(site, runs, made),
         axes=_axes(runs),
-        most=MOST_FLIPPED,
+        most=MAX_FLIPPED,
         refresh="waiting" if made is None else None,
     )
 
@@ -83,7 +83,7 @@ def _shown(site: Site, runs: Sequence[Opened], made: Comparisons) -> list[Shown]
         figures = pair.by_k[k]
         sides = runs[pair.first], runs[pair.second]
         gained, lost = (
-            [_flip(site, sides, task) for task in tasks[:MOST_FLIPPED]]
+            [_flip(site, sides, task) for task in tasks[:MAX_FLIPPED]]
             for tasks in (figures.gained, figures.lost)
         )
         found.append(Shown(pair, k, figures, pair.beyond_noise[k], gained, lost))

@@ -10,7 +10,7 @@ from proctor.viewer.pages.watched import is_watched
 from proctor.viewer.runs import Status
 from proctor.viewer.site import READ_SECONDS, Opened, Score, Site, moment
 
-MOST_POINTS = 60
+MAX_POINTS = 60
 
 
 class Card(NamedTuple):
@@ -71,6 +71,6 @@ def _cards(site: Site, rows: Sequence[tuple[Status, Score]]) -> list[Card]:
         one = label, score.estimate, site.links.run(status.run.name)
         series.setdefault(status.manifest.benchmark, []).append(one)
     return [
-        Card(name, len(runs), runs[-1][1], charts.sparkline(runs[-MOST_POINTS:]))
+        Card(name, len(runs), runs[-1][1], charts.sparkline(runs[-MAX_POINTS:]))
         for name, runs in sorted(series.items())
     ]

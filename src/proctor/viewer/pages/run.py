@@ -12,7 +12,7 @@ from proctor.viewer.site import Opened, Site, word
 
 PAGE = 100
 """Rows of a list on one page."""
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 """Tasks of the matrix that are sent at once."""
 
 
@@ -109,7 +109,7 @@ def matrix(
     """Return some rows of the matrix, a letter a sample."""
     lookup = site.open(name, read=False).index.lookup
     total, rows = lookup.rows(
-        order if order in ORDERS else "order", wanted, max(0, start), min(count, MOST_ROWS)
+        order if order in ORDERS else "order", wanted, max(0, start), min(count, MAX_ROWS)
     )
     return {
         "total": total,
@@ -120,7 +120,7 @@ def matrix(
 
 def embedded(site: Site, opened: Opened) -> dict[str, Any]:
     """Return the matrix for a page that cannot ask for it, with where its samples are."""
-    made = matrix(site, opened.status.run.name, count=MOST_ROWS)
+    made = matrix(site, opened.status.run.name, count=MAX_ROWS)
     name = opened.status.run.name
     for row in made["rows"]:
         task, cells = row

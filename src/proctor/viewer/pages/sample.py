@@ -17,8 +17,8 @@ from proctor.viewer.site import Opened, Site
 
 SIBLINGS = 200
 """Other samples of the task that are linked."""
-MOST_TESTS = 500
-MOST_TEXT = 64 << 10
+MAX_TESTS = 500
+MAX_TEXT = 64 << 10
 
 
 def render(site: Site, name: str, task: str, sample: int) -> str:
@@ -37,13 +37,13 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
         found=found,
         receipt=receipt,
         completion=completion,
-        answer=shown(completion.completion, MOST_TEXT) if completion else None,
+        answer=shown(completion.completion, MAX_TEXT) if completion else None,
         question=site.questions.find(
             opened.manifest, receipt, completion.prompt_sha256 if completion else None
         ),
         code=highlight_code(code.text, receipt.language),
         code_left_out=code.left_out,
-        tests=receipt.tests[:MOST_TESTS],
+        tests=receipt.tests[:MAX_TESTS],
         axes=of_sample(
             axes_of(opened.status.run.path, opened.status.extent.receipts), task, sample
         ),

@@ -10,7 +10,7 @@ from proctor.results.pass_at_k import Estimate
 from proctor.viewer.site import Site
 from proctor.watch.job_state import RUN, Known, Standing, known_jobs
 
-MOST_JOBS = 2000
+MAX_JOBS = 2000
 COLOURS = {
     Standing.WAITING: "interrupted",
     Standing.RUNNING: "running",
@@ -41,16 +41,16 @@ def is_watched(folder: Path) -> bool:
 def render(site: Site) -> str:
     """Return the page."""
     folder = site.catalogue.folder
-    jobs = list(islice(known_jobs(folder), MOST_JOBS + 1))
+    jobs = list(islice(known_jobs(folder), MAX_JOBS + 1))
     if not jobs:
         raise InputError(f"no watcher keeps its results in {folder}")
-    rows = [_row(site, job) for job in jobs[:MOST_JOBS]]
+    rows = [_row(site, job) for job in jobs[:MAX_JOBS]]
     return site.render(
         "watched.html",
         title="Checkpoints",
         rows=rows,
         counts=_counts(rows),
-        cut=len(jobs) > MOST_JOBS,
+        cut=len(jobs) > MAX_JOBS,
         refresh="live",
     )
 

@@ -48,7 +48,7 @@ def test_another_module_is_another_file(empty, tmp_path):
 
 
 def test_only_some_are_kept(empty, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST_KEPT", 1)
+    monkeypatch.setattr(module, "MAX_KEPT", 1)
     compiled(empty)
     other = tmp_path / "other.wasm"
     other.write_bytes(EMPTY + b"\0\5\4name")

@@ -8,21 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.server.compat.sandboxfusion import requests
-from proctor.server.compat.sandboxfusion.fields import MOST_ECHOED, Unprocessable, Unreadable, parse
+from proctor.server.compat.sandboxfusion.fields import MAX_ECHOED, Unprocessable, Unreadable, parse
 from proctor.server.compat.sandboxfusion.requests import LANGUAGES
 
-MOST = 300.0
+MAX_SECONDS = 300.0
 
 
 def details(body, read=requests.run_code):
     with pytest.raises(Unprocessable) as refused:
-        read(body, MOST)
+        read(body, MAX_SECONDS)
     return json.loads(refused.value.body())["detail"]
 
 
 def test_numbers_may_be_texts_and_unknown_fields_are_passed_over():
     request = requests.run_code(
-        {"code": "", "language": "go", "run_timeout": " 5", "memory_limit_MB": "64", "x": 1}, MOST
+        {"code": "", "language": "go", "run_timeout": " 5", "memory_limit_MB": "64", "x": 1},
+        MAX_SECONDS,
     )
     assert (request.run_timeout, request.memory_limit_mb) == (5.0, 64)
     assert (request.compile_timeout, request.stdin, request.files) == (10.0, None, {})
@@ -46,7 +47,7 @@ def test_what_it_would_take_and_we_do_not(field, value, kind, place):
 
 
 def test_what_was_sent_is_not_sent_back_if_it_is_large_or_no_json():
-    large = details({"language": "python", "stdin": "x" * MOST_ECHOED})
+    large = details({"language": "python", "stdin": "x" * MAX_ECHOED})
     assert [one["input"] for one in large] == [None]
     assert details({"code": "", "language": "python", "stdin": float("nan")})[0]["input"] is None
 
@@ -64,7 +65,7 @@ def test_what_was_sent_is_not_sent_back_if_it_is_large_or_no_json():
 )
 def test_bodies_that_are_no_objects(body, kind):
     with pytest.raises(Unprocessable) as refused:
-        requests.run_code(parse(body, "application/json"), MOST)
+        requests.run_code(parse(body, "application/json"), MAX_SECONDS)
     assert [detail["type"] for detail in refused.value.details] == [kind]
 
 
@@ -86,7 +87,7 @@ def test_only_json_is_read_as_json(kind):
 @given(st.binary(max_size=200))
 def test_no_bytes_make_reading_fail_otherwise(body):
     try:
-        requests.run_code(parse(body, ""), MOST)
+        requests.run_code(parse(body, ""), MAX_SECONDS)
     except Unreadable:
         return
     except Unprocessable as refused:
@@ -138,7 +139,7 @@ def test_we_find_wrong_what_pydantic_finds_wrong(model, body):
             for one in error.errors()
         ]
     try:
-        requests.run_code(body, MOST)
+        requests.run_code(body, MAX_SECONDS)
         found = []
     except Unprocessable as refused:
         found = [{key: one[key] for key in ("type", "loc", "msg")} for one in refused.details]
@@ -159,9 +160,9 @@ def test_requests_about_datasets():
         ("model_attributes_type", ["body", "config"]),
         ("int_from_float", ["body", "offset"]),
     ]
-    request = requests.get_prompts({"dataset": "x", "config": {"is_fewshot": "true"}}, MOST)
+    request = requests.get_prompts({"dataset": "x", "config": {"is_fewshot": "true"}}, MAX_SECONDS)
     assert request.config.is_fewshot is True
     rows = requests.get_prompt(
-        {"dataset": "x", "id": 1, "config": {"provided_data": {"id": 1}}}, MOST
+        {"dataset": "x", "id": 1, "config": {"provided_data": {"id": 1}}}, MAX_SECONDS
     )
     assert rows.config.provided_data == [{"id": 1}]

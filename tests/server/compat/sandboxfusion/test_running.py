@@ -22,7 +22,7 @@ from proctor.records.execution import (
     Usage,
 )
 from proctor.records.limits import MIB
-from proctor.server.compat.sandboxfusion.answers import MOST_OUTPUT, ran
+from proctor.server.compat.sandboxfusion.answers import MAX_OUTPUT, ran
 from proctor.server.compat.sandboxfusion.requests import LANGUAGES
 from proctor.server.compat.sandboxfusion.running import runnable
 from tests.requires import requires_language
@@ -80,14 +80,13 @@ def test_no_time_is_over_at_once(run, seconds):
 
 
 def test_output_is_whole_up_to_a_mebibyte_and_then_said_to_be_cut(run):
-    whole = run(f"import sys; sys.stdout.write('x' * {MOST_OUTPUT})")
-    assert (whole["status"], len(whole["run_result"]["stdout"])) == ("Success", MOST_OUTPUT)
-    cut = run(f"import sys; sys.stdout.write('é' * {MOST_OUTPUT}); sys.stderr.write('e' * 1000000)")
+    whole = run(f"import sys; sys.stdout.write('x' * {MAX_OUTPUT})")
+    assert (whole["status"], len(whole["run_result"]["stdout"])) == ("Success", MAX_OUTPUT)
+    cut = run(f"import sys; sys.stdout.write('é' * {MAX_OUTPUT}); sys.stderr.write('e' * 1000000)")
     assert cut["status"] == "Failed"
-    assert cut["run_result"]["stdout"] == "é" * (MOST_OUTPUT // 2)
+    assert cut["run_result"]["stdout"] == "é" * (MAX_OUTPUT // 2)
     assert (
-        cut["message"]
-        == f"ended because it wrote more than {MOST_OUTPUT} bytes; the first are kept"
+        cut["message"] == f"ended because it wrote more than {MAX_OUTPUT} bytes; the first are kept"
     )
     assert cut["run_result"]["return_code"] == -9
 

@@ -33,7 +33,7 @@ STACK_BYTES = 2 << 20
 """Of a guest's own calls; wasmtime allows no more."""
 MAGIC = b"\0asm"
 COMPILE_SECONDS = 600.0
-MOST_KEPT = 4
+MAX_KEPT = 4
 """How many compiled modules are kept, of other versions included."""
 
 
@@ -171,6 +171,6 @@ def _run(command: Sequence[str], path: Path) -> None:
 def _shrink(folder: Path) -> None:
     """Keep the modules that were used last."""
     files = sorted(folder.glob("*.cwasm"), key=lambda file: file.stat().st_mtime, reverse=True)
-    for file in files[MOST_KEPT:]:
+    for file in files[MAX_KEPT:]:
         file.unlink(missing_ok=True)
         file.with_suffix(".sha256").unlink(missing_ok=True)

@@ -36,8 +36,8 @@ from proctor.server.service import Service
 INPUT, EXPECTED, CHECKER, CONFIG = "input.txt", "correct_output.txt", "checker.py", "grader_config"
 OUTPUT = "output.txt"
 PROCESSORS = os.cpu_count() or 1
-MOST_OUTPUT = 64 * MIB
-CHECKING = Limits(output_bytes=MIB, file_bytes=MOST_OUTPUT).with_seconds(10.0)
+MAX_OUTPUT = 64 * MIB
+CHECKING = Limits(output_bytes=MIB, file_bytes=MAX_OUTPUT).with_seconds(10.0)
 TIME, MEMORY, LENGTH, FORBIDDEN = 124, 134, 153, 159
 """Exit codes of its script, which are those of bash: for time, memory, length and SIGSYS."""
 SIGNALS = 128
@@ -85,7 +85,7 @@ def judge(service: Service, runtime: Runtime, asked: Execute, contest: Contest) 
         stdin=b"" if contest.by_file else contest.given,
         files={INPUT: contest.given} if contest.by_file else {},
         fetch=(OUTPUT,) if contest.by_file else (),
-        fetch_bytes=MOST_OUTPUT,
+        fetch_bytes=MAX_OUTPUT,
     )
     execution = carried_out(service, job)
     compiled = stage(execution.build, LIMITS.output_bytes) if execution.build else SKIPPED
@@ -106,8 +106,8 @@ def _limits(asked: Execute, contest: Contest, most_memory_bytes: int) -> Limits:
         wall_seconds=wall,
         cpu_seconds=wall * PROCESSORS,
         memory_bytes=min(contest.memory_bytes or limits.memory_bytes, limits.memory_bytes),
-        output_bytes=MOST_OUTPUT,
-        file_bytes=MOST_OUTPUT,
+        output_bytes=MAX_OUTPUT,
+        file_bytes=MAX_OUTPUT,
     )
 
 

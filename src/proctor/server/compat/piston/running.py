@@ -18,9 +18,9 @@ from proctor.server.compat.piston.runtimes import Runtime
 from proctor.server.execute import run_job
 from proctor.server.service import Service
 
-MOST_OUTPUT = MIB
+MAX_OUTPUT = MIB
 """Of each stream; a program that writes more is ended there."""
-RUNNING = Limits(memory_bytes=4 * GIB, output_bytes=MOST_OUTPUT, processes=256, open_files=1024)
+RUNNING = Limits(memory_bytes=4 * GIB, output_bytes=MAX_OUTPUT, processes=256, open_files=1024)
 """What a program may take for which nothing else is asked."""
 
 
@@ -40,7 +40,7 @@ def run(service: Service, runtime: Runtime, asked: Execute) -> Ran:
         files=beside(service, runtime, program, others),
     )
     execution = carried_out(service, job)
-    last = stage(execution, MOST_OUTPUT)
+    last = stage(execution, MAX_OUTPUT)
     ran = Ran(run=last, language=runtime.name.language, version=runtime.version)
     if not runtime.compiles:
         return ran

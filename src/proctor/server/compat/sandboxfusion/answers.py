@@ -20,7 +20,7 @@ from proctor.records.execution import (
 from proctor.records.limits import MIB
 from proctor.sandbox.supervisor.job import NOT_THERE
 
-MOST_OUTPUT = MIB
+MAX_OUTPUT = MIB
 """Of each stream; a program that writes more is ended there."""
 KILLED = -9
 
@@ -162,7 +162,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        if len(data) >= MOST_OUTPUT and "unexpected end of data" in error.reason:
+        if len(data) >= MAX_OUTPUT and "unexpected end of data" in error.reason:
             return data[: error.start].decode()  # we cut a character in two ourselves
         return f"[DecodeError] {error}"
 
@@ -173,7 +173,7 @@ def _remarks(execution: Execution) -> list[str]:
         case OutOfMemory():
             return ["ended because it ran out of memory"]
         case OutputTooLong():
-            return [f"ended because it wrote more than {MOST_OUTPUT} bytes; the first are kept"]
+            return [f"ended because it wrote more than {MAX_OUTPUT} bytes; the first are kept"]
         case Denied(what):
             return [f"ended because it tried {what}"]
         case _ if len(execution.stderr) == KEPT_DIAGNOSTICS:

@@ -46,7 +46,7 @@ DATASETS = {
 NUMBERED = {"mbpp": "MBPP/", "mbpp-sanitized": "MBPP/"}
 """Benchmarks whose problems have numbers there, and what we put in front of them."""
 ROWS = Path("provided_data")
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,8 +166,8 @@ def _rows(dataset: str, config: Config) -> Sequence[Mapping[str, Any]] | None:
         return None
     if config.dataset_type is None and DATASETS.get(dataset, dataset) not in TABLE:
         raise _bad(f"no eval class found for dataset {_shown(dataset)}")
-    if not 0 < len(rows) <= MOST_ROWS:
-        raise _bad(f"provided_data: {len(rows)} rows; from 1 to {MOST_ROWS} are allowed")
+    if not 0 < len(rows) <= MAX_ROWS:
+        raise _bad(f"provided_data: {len(rows)} rows; from 1 to {MAX_ROWS} are allowed")
     return rows
 
 

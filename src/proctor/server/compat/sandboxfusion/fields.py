@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MANUAL = "https://errors.pydantic.dev/2.6/v/"
-MOST_ECHOED = 1 << 16
+MAX_ECHOED = 1 << 16
 """A larger body is not sent back with what is wrong with it."""
 DIGITS = 4300
 """More of them are no number in Python, either."""
@@ -36,7 +36,7 @@ class Unprocessable(Exception):
             text = json.dumps({"detail": self.details}, allow_nan=False)
         except ValueError:
             text = ""
-        if not text or len(text) > MOST_ECHOED:
+        if not text or len(text) > MAX_ECHOED:
             bare = [{**detail, "input": None} for detail in self.details]
             text = json.dumps({"detail": bare})
         return text.encode()

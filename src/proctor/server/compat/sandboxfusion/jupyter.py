@@ -14,7 +14,7 @@ from proctor.sandbox.supervisor.notebook import Cell, Notebook
 from proctor.server import notebook_routes
 from proctor.server.compat.sandboxfusion.answers import (
     KILLED,
-    MOST_OUTPUT,
+    MAX_OUTPUT,
     TOO_LATE,
     CellRan,
     Command,
@@ -24,7 +24,7 @@ from proctor.server.compat.sandboxfusion.requests import RunJupyter
 from proctor.server.compat.sandboxfusion.running import PROCESSES, UNLIMITED_BYTES
 from proctor.server.service import Service, ServiceLimits
 
-MOST_CELLS = 1000
+MAX_CELLS = 1000
 
 
 def run(service: Service, request: RunJupyter) -> RanJupyter:
@@ -99,7 +99,7 @@ def _told(cell: Cell) -> CellRan:
 
 def _remarks(index: int, cell: Cell) -> Iterator[str]:
     if cell.truncated:
-        yield f"cell {index} wrote more than {MOST_OUTPUT} bytes; the first are kept"
+        yield f"cell {index} wrote more than {MAX_OUTPUT} bytes; the first are kept"
     match cell.ending:
         case None:
             return
@@ -117,7 +117,7 @@ def _limits(request: RunJupyter, most_memory_bytes: int) -> Limits:
     asked = request.memory_limit_mb * MIB if request.memory_limit_mb > 0 else UNLIMITED_BYTES
     return Limits(
         memory_bytes=min(asked, most_memory_bytes),
-        output_bytes=MOST_OUTPUT,
+        output_bytes=MAX_OUTPUT,
         processes=PROCESSES,
         open_files=1024,
     ).with_seconds(request.total_timeout)
@@ -127,8 +127,8 @@ def _files(request: RunJupyter, bounds: ServiceLimits) -> dict[str, bytes]:
     """Read the files of a request; an InputError says which path leads out of the folder."""
     if max(len(request.files), len(request.fetch_files)) > bounds.files:
         raise InputError(f"more than {bounds.files} files")
-    if len(request.cells) > MOST_CELLS:
-        raise InputError(f"more than {MOST_CELLS} cells")
+    if len(request.cells) > MAX_CELLS:
+        raise InputError(f"more than {MAX_CELLS} cells")
     files = {path: b64decode(text) for path, text in request.files.items() if text is not None}
     if sum(map(len, files.values())) > bounds.file_bytes:
         raise InputError(f"more than {bounds.file_bytes} bytes of files")

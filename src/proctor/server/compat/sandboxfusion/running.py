@@ -14,7 +14,7 @@ from proctor.languages.language import Language
 from proctor.records.limits import GIB, MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import Job, is_inside
-from proctor.server.compat.sandboxfusion.answers import MOST_OUTPUT, TOO_LATE, Ran, failed_here, ran
+from proctor.server.compat.sandboxfusion.answers import MAX_OUTPUT, TOO_LATE, Ran, failed_here, ran
 from proctor.server.compat.sandboxfusion.requests import RunCode
 from proctor.server.execute import run_job
 from proctor.server.service import Service, ServiceLimits
@@ -101,7 +101,7 @@ def limits_of(request: RunCode, most_memory_bytes: int) -> Limits:
     asked = request.memory_limit_mb * MIB if request.memory_limit_mb > 0 else UNLIMITED_BYTES
     limits = Limits(
         memory_bytes=min(asked, most_memory_bytes),
-        output_bytes=MOST_OUTPUT,
+        output_bytes=MAX_OUTPUT,
         processes=PROCESSES,
         open_files=1024,
     )

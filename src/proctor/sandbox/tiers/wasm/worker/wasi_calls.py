@@ -21,12 +21,12 @@ if sys.platform != "win32":
 HEADER = struct.Struct("<cI")
 MASK = 0xFFFFFFFF
 BAD_DESCRIPTOR = 8
-MOST_VECTORS = 1024
-MOST_BYTES = 4 << 20
+MAX_VECTORS = 1024
+MAX_BYTES = 4 << 20
 """Read or written at once."""
-MOST_STAGES = 4096
-MOST_DESCRIPTORS = 64
-MOST_NAME = 16
+MAX_STAGES = 4096
+MAX_DESCRIPTORS = 64
+MAX_NAME = 16
 STDIN, STDOUT, STDERR, BORDER, STAGES, GIVEN, CLOSED = b"I", b"O", b"E", b"B", b"G", b"A", b""
 """What descriptors of ours lead to: where a guest writes to, also the letter of the message."""
 ONCE = (STAGES, GIVEN)
@@ -99,7 +99,7 @@ class WasiCalls:
             BORDER: memoryview(b""),
         }
         output, border = self.order["output_bytes"], self.order["answer_bytes"]
-        self._room = {STDOUT: output, STDERR: output, STAGES: MOST_STAGES}
+        self._room = {STDOUT: output, STDERR: output, STAGES: MAX_STAGES}
         if border is None:  # a program has none
             del self._sources[BORDER]
         else:
@@ -149,11 +149,11 @@ class WasiCalls:
     def opened(self, name: int, length: int, result: int) -> None:
         """Learn which descriptor a guest has got for something behind the door."""
         name, length, result = name & MASK, length & MASK, result & MASK
-        if length > MOST_NAME or max(name + length, result + 4) > self.memory_bytes():
+        if length > MAX_NAME or max(name + length, result + 4) > self.memory_bytes():
             raise Stop
         end = DOOR.get(bytes(self._memory.read(self._store, name, name + length)))
         fd = int.from_bytes(self._memory.read(self._store, result, result + 4), "little")
-        if end is not None and fd < MOST_DESCRIPTORS:
+        if end is not None and fd < MAX_DESCRIPTORS:
             self._ends[fd] = end
             self.mask.set_value(self._store, sum(1 << one for one in self._ends))
 
@@ -168,7 +168,7 @@ class WasiCalls:
             for begin, size in self._vectors(vectors, count)
         )
         room = self._room[end]
-        if end == STAGES and room == MOST_STAGES:
+        if end == STAGES and room == MAX_STAGES:
             self.begin = time.process_time()
         self._room[end] = room - len(data)
         if data:
@@ -214,11 +214,11 @@ class WasiCalls:
     def _vectors(self, begin: int, count: int) -> list[tuple[int, int]]:
         """Read where in a guest's memory something is to lie, all of it within that memory."""
         begin, count, size = begin & MASK, count & MASK, self.memory_bytes()
-        if count > MOST_VECTORS or begin + 8 * count > size:
+        if count > MAX_VECTORS or begin + 8 * count > size:
             raise Stop
         raw = bytes(self._memory.read(self._store, begin, begin + 8 * count))
         found: list[tuple[int, int]] = []
-        room = MOST_BYTES
+        room = MAX_BYTES
         for at, length in struct.iter_unpack("<II", raw):
             if at + length > size:
                 raise Stop
