@@ -1,5 +1,6 @@
 """Receipts of programs that were judged, so that identical programs of a task are judged once."""
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from proctor.cancellation import Cancelled, raise_if_cancelled
+from proctor.cancellation import raise_if_cancelled
 from proctor.records.completion import StopReason
 from proctor.records.receipt import Receipt
 from proctor.records.verdict import Bucket, Outcome
@@ -42,6 +43,10 @@ class Claim(NamedTuple):
     """Whether the caller must judge the program, and then call `resolve` or `release`."""
 
 
+class ClaimReleased(Exception):
+    """The program was claimed, but there is no receipt that others can reuse."""
+
+
 class Duplicates:
     """Which programs were judged or are being judged; safe for use by several threads.
 
@@ -58,21 +63,22 @@ class Duplicates:
 
     def once(self, key: Key, judge: Callable[[], Receipt]) -> tuple[Receipt, bool]:
         """Return the receipt of a program, and whether it was judged by this call."""
-        claim = self.claim(key)
-        if claim.is_first:
-            try:
-                receipt = judge()
-            except BaseException as error:
-                self.release(key, claim, error)
-                raise
-            self.resolve(key, claim, receipt)
-            return receipt, True
+        while True:
+            claim = self.claim(key)
+            if claim.is_first:
+                return self._resolve_with(judge, key, claim), True
+            with contextlib.suppress(ClaimReleased):
+                return claim.receipt.result(), False
+            raise_if_cancelled()
+
+    def _resolve_with(self, judge: Callable[[], Receipt], key: Key, claim: Claim) -> Receipt:
         try:
-            receipt = claim.receipt.result()
-        except Cancelled:
-            raise_if_cancelled()  # it was the other caller that gave up
-            return self.once(key, judge)
-        return (receipt, False) if receipt.outcome is not None else (judge(), True)
+            receipt = judge()
+        except BaseException:
+            self.release(key, claim)
+            raise
+        self.resolve(key, claim, receipt)
+        return receipt
 
     def claim(self, key: Key) -> Claim:
         """Return the receipt of a program that is known or being judged, else the task to judge."""
@@ -94,16 +100,17 @@ class Duplicates:
     def resolve(self, key: Key, claim: Claim, receipt: Receipt) -> None:
         """Hand the receipt of a claimed program to all that wait for it.
 
-        An unscored receipt says nothing about other samples: the next one is judged anew.
+        An unscored receipt says nothing about other samples, so it releases the claim.
         """
         if receipt.outcome is None:
-            self.note_place(key, None)
-        claim.receipt.set_result(receipt)
+            self.release(key, claim)
+        else:
+            claim.receipt.set_result(receipt)
 
-    def release(self, key: Key, claim: Claim, error: BaseException) -> None:
-        """Give up a claim; those that wait for it get the error."""
+    def release(self, key: Key, claim: Claim) -> None:
+        """Give up a claim, so that those who wait for its receipt claim the program again."""
         self.note_place(key, None)
-        claim.receipt.set_exception(error)
+        claim.receipt.set_exception(ClaimReleased())
 
     def note_place(self, key: Key, place: int | None) -> None:
         """Keep a receipt's place in the journal instead of the receipt; None: neither."""

@@ -6,8 +6,7 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from proctor.cancellation import Cancelled
-from proctor.grading.duplicates import Claim, Key
+from proctor.grading.duplicates import Claim, ClaimReleased
 from proctor.grading.grade import Grader, key_of, reuse_receipt
 from proctor.grading.prepare import PreparedSample, prepare
 from proctor.judge.judgement import Judgement
@@ -55,11 +54,18 @@ def grade_all(
 
 
 class _Run(NamedTuple):
-    """A sample whose program is being judged, and samples that wait for its receipt."""
+    """A sample whose program is being judged."""
 
     sample: PreparedSample
     claim: Claim | None
-    followers: list[PreparedSample]
+    """None if every program is judged, duplicates too."""
+
+
+class _Duplicate(NamedTuple):
+    """A sample that gets the receipt of an identical program."""
+
+    sample: PreparedSample
+    receipt: Future[Receipt]
 
 
 class RunningSamples:
@@ -68,14 +74,14 @@ class RunningSamples:
     def __init__(self, grader: Grader) -> None:
         self._grader = grader
         self._runs: dict[Future[Judgement], _Run] = {}
-        self._by_key: dict[Key, _Run] = {}
-        self._done: SimpleQueue[Future[Judgement]] = SimpleQueue()
+        self._done: SimpleQueue[Future[Judgement] | _Duplicate] = SimpleQueue()
         self._count = 0
+        self._is_cancelled = False
 
     @property
     def any(self) -> bool:
         """Whether any sample is under way, done ones included."""
-        return bool(self._runs)
+        return self._count > 0
 
     @property
     def is_full(self) -> bool:
@@ -92,36 +98,36 @@ class RunningSamples:
         sample = prepare(task, completion, self._grader.options)
         if not isinstance(sample.program, Program):
             yield self._grader.receipt(sample, self._grader.judge(sample))
-        elif not self._grader.options.reuse:
+        elif self._grader.options.reuse:
+            self._judge_once(sample, sample.program)
+        else:
             self._judge(sample, sample.program, None)
-        else:
-            yield from self._judge_once(sample, sample.program)
 
-    def _judge_once(self, sample: PreparedSample, program: Program) -> Iterator[Receipt]:
+    def _judge_once(self, sample: PreparedSample, program: Program) -> None:
         """Judge a program unless it was judged before or is being judged."""
-        key = key_of(sample)
-        if key in self._by_key:
-            self._by_key[key].followers.append(sample)
-            self._count += 1
-            return
-        claim = self._grader.duplicates.claim(key)
+        claim = self._grader.duplicates.claim(key_of(sample))
         if claim.is_first:
-            self._by_key[key] = self._judge(sample, program, claim)
+            self._judge(sample, program, claim)
         else:
-            yield reuse_receipt(claim.receipt.result(), sample)
+            self._count += 1
+            claim.receipt.add_done_callback(lambda it: self._done.put(_Duplicate(sample, it)))
 
-    def _judge(self, sample: PreparedSample, program: Program, claim: Claim | None) -> _Run:
+    def _judge(self, sample: PreparedSample, program: Program, claim: Claim | None) -> None:
         future = self._grader.engine.submit(self._grader.request(sample, program))
-        run = self._runs[future] = _Run(sample, claim, [])
+        self._runs[future] = _Run(sample, claim)
         self._count += 1
         future.add_done_callback(self._done.put)
-        return run
 
     def take(self) -> Iterator[Receipt]:
-        """Wait for a program and yield the receipts of its samples, unless it was cancelled."""
-        future = self._done.get()
-        run = self._runs.pop(future)
-        self._count -= 1 + len(run.followers)
+        """Wait for one sample and yield its receipt, unless it was cancelled."""
+        done = self._done.get()
+        self._count -= 1
+        if isinstance(done, _Duplicate):
+            yield from self._reuse(done)
+        else:
+            yield from self._finish(done, self._runs.pop(done))
+
+    def _finish(self, future: Future[Judgement], run: _Run) -> Iterator[Receipt]:
         if future.cancelled():
             self._release(run)
             return
@@ -131,18 +137,22 @@ class RunningSamples:
             self._release(run)
             raise
         if run.claim is not None:
-            key = key_of(run.sample)
-            del self._by_key[key]
-            self._grader.duplicates.resolve(key, run.claim, receipt)
+            self._grader.duplicates.resolve(key_of(run.sample), run.claim, receipt)
         yield receipt
-        for sample in run.followers:
-            if receipt.outcome is not None:
-                yield reuse_receipt(receipt, sample)
-            elif isinstance(sample.program, Program):
-                yield from self._judge_once(sample, sample.program)
+
+    def _reuse(self, duplicate: _Duplicate) -> Iterator[Receipt]:
+        sample = duplicate.sample
+        try:
+            receipt = duplicate.receipt.result()
+        except ClaimReleased:
+            if not self._is_cancelled and isinstance(sample.program, Program):
+                self._judge_once(sample, sample.program)
+        else:
+            yield reuse_receipt(receipt, sample)
 
     def cancel(self) -> None:
         """Cancel samples that have not started."""
+        self._is_cancelled = True
         for future in list(self._runs):
             future.cancel()
 
@@ -154,6 +164,4 @@ class RunningSamples:
 
     def _release(self, run: _Run) -> None:
         if run.claim is not None:
-            key = key_of(run.sample)
-            self._by_key.pop(key, None)
-            self._grader.duplicates.release(key, run.claim, Cancelled())
+            self._grader.duplicates.release(key_of(run.sample), run.claim)
