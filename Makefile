@@ -17,8 +17,8 @@ EVALUATE     = $(BIN)/proctor run --model '$(CHECKPOINT)' --n-samples $(NUM_SAMP
 
 # Which part of the slow tests `make test` runs: another one every day of the week.
 SHARE ?= $(shell date +%u)/7
-# Tests that start no process, for `make quick`.
-UNIT   = extraction formats records report results storage languages/test_lexer.py \
+# Tests that take seconds, for `make quick`.
+UNIT   = extraction formats records report results storage $(addprefix languages/test_,lexer.py one_language_one_file.py) \
          $(addprefix judge/,test_comparators.py test_literal_asserts.py cpp/test_signature.py) \
          $(addprefix integrations/test_,assertions.py dataset_columns.py text.py) \
          $(addprefix benchmarks/test_,contests.py restore_types.py rows.py tasks_file.py) \

@@ -7,10 +7,10 @@ compute, one with a brace too few, one that lacks an include. Of MultiPL-E, whic
 and includes all of the standard library: nine that return nothing, and one with a brace too few.
 
 Plainly, candidate and tests are one text that `g++` compiles and that then runs, outside of any
-sandbox. Ours are all walls, tests apart: for somebody who has never judged these tasks, then once
-more with what is kept of tasks, not of samples, and in the last row samples that repeat each other,
-as they do at low temperatures. Rows take turns, so that a busy moment hits all alike. Only ratios
-mean anything. Verdicts differ where a changed program reads what is not its own.
+sandbox. Proctor judges in its sandbox, tests and candidate apart: first with empty caches, then with
+caches that hold what belongs to tasks but not to samples, and in the last row samples that repeat
+each other, as they do at low temperatures. Rows take turns, so that a busy moment affects all alike.
+Only ratios mean anything. Verdicts differ where a changed program reads what is not its own.
 """
 
 import argparse

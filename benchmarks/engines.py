@@ -32,7 +32,7 @@ from proctor.grading.engine import Backend, JudgePool, JudgeRequest, grader_thre
 from proctor.grading.evaluate import Plan, evaluate
 from proctor.grading.prepare import Options
 from proctor.grading.ray.engine import BATCH_SIZE, open_ray_engine
-from proctor.grading.ray.worker import BatchItem, BatchResult, WorkerSetup, brief
+from proctor.grading.ray.worker import BatchedRequest, BatchItem, WorkerSetup, brief
 from proctor.models.recorded import RecordedSamples
 from proctor.records.program import Program
 from proctor.sandbox.tiers.select import open_sandbox
@@ -111,12 +111,12 @@ class Samples:
             benchmark=self._benchmark, model=RecordedSamples(file), options=options, partial=True
         )
 
-    def turn(self, walls: Backend) -> Turn:
+    def turn(self, backend: Backend) -> Turn:
         """Judge all of them into a run directory."""
-        evaluate(self.plan(WARM_UP), walls, self._place())
+        evaluate(self.plan(WARM_UP), backend, self._place())
         plan_, place = self.plan(), self._place()
         begin, before, whole = time.perf_counter(), time.process_time(), processor_seconds()
-        evaluate(plan_, walls, place)
+        evaluate(plan_, backend, place)
         seconds, busy = time.perf_counter() - begin, time.process_time() - before
         whole, count = processor_seconds() - whole, len(self._rows)
         return Turn(count / seconds, 1000 * busy / count, 1000 * whole / count)
@@ -189,9 +189,9 @@ def batch_sizes(
         with sandbox() as box:
             turns.setdefault("local", []).append(samples.turn(box))
         for size in sizes:
-            with cluster(samples.workers, size) as walls:
-                turns.setdefault(f"ray, {size}", []).append(samples.turn(walls))
-                memory = memory_mib(walls)
+            with cluster(samples.workers, size) as backend:
+                turns.setdefault(f"ray, {size}", []).append(samples.turn(backend))
+                memory = memory_mib(backend)
     print(f"\n{samples.workers} workers, by the size of a batch (the default is {BATCH_SIZE}):\n")
     rates = {name: [turn.per_second for turn in each] for name, each in turns.items()}
     table("engine", rates, "local")
@@ -216,7 +216,10 @@ def bytes_of(samples: Samples) -> Sizes:
     for start in range(0, len(questions), BATCH_SIZE):
         some = questions[start : start + BATCH_SIZE]
         items = [
-            BatchItem(number, BatchResult(one.task.sha256, one.program, one.rules, one.doubt))
+            BatchItem(
+                number,
+                BatchedRequest(one.task.sha256, one.program, one.rules, one.confirm_failures),
+            )
             for number, one in enumerate(some)
         ]
         tasks = {one.task.sha256: pickle.dumps(one.task) for one in some}
@@ -265,8 +268,8 @@ def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
                 for _ in range(count - 1):
                     simulated.add_node(**own)
                 ray.init(address=simulated.address, log_to_driver=False, logging_level="ERROR")
-                with cluster(0, BATCH_SIZE) as walls:
-                    rates.setdefault(str(count), []).append(samples.turn(walls).per_second)
+                with cluster(0, BATCH_SIZE) as backend:
+                    rates.setdefault(str(count), []).append(samples.turn(backend).per_second)
             finally:
                 ray.shutdown()
                 simulated.shutdown()
@@ -279,11 +282,11 @@ def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
         print(f"    {count:<12} {first * min(count, real):8.1f}")
 
 
-def memory_mib(walls: Any) -> float:
+def memory_mib(backend: Any) -> float:
     """Return the private memory of one worker: of a station, and of all processes below it."""
-    station = walls._stations[0]  # noqa: SLF001
+    station = backend._stations[0]  # noqa: SLF001
     asked = station.actor.__ray_call__.remote(lambda _: os.getpid())
-    pid = walls._ray.get(asked)  # noqa: SLF001
+    pid = backend._ray.get(asked)  # noqa: SLF001
     total = 0
     for one in [pid, *below(pid)]:
         try:
@@ -337,8 +340,8 @@ def cluster(workers: int, batch_size: int) -> Iterator[Any]:
     setup = WorkerSetup(packages=[])
     with closing(
         open_ray_engine(setup, workers=workers, batch_size=batch_size, say=print)
-    ) as walls:
-        yield walls
+    ) as backend:
+        yield backend
 
 
 if __name__ == "__main__":

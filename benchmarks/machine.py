@@ -22,18 +22,18 @@ def fork_milliseconds() -> float:
     return statistics.median(taken)
 
 
-class Theft:
-    """How much of the processors a hypervisor gave to somebody else."""
+class CpuSteal:
+    """CPU time that the hypervisor gave to other machines."""
 
     def __init__(self) -> None:
-        self._before = self._told()
+        self._before = self._times()
 
     def share(self) -> float:
-        """Return what part of all time that was since this was made, or since it was last asked."""
-        before, self._before = self._before, self._told()
+        """Return its share of all CPU time since the last call, or since this was created."""
+        before, self._before = self._before, self._times()
         passed = [now - then for then, now in zip(before, self._before, strict=True)]
         return passed[STEAL] / max(sum(passed), 1)
 
-    def _told(self) -> list[int]:
-        """Return all times of all processors, which /proc/stat has in its first line."""
+    def _times(self) -> list[int]:
+        """Return the CPU times of all processors together: the first line of /proc/stat."""
         return [*map(int, Path("/proc/stat").read_text().split(maxsplit=9)[1:9])]

@@ -35,7 +35,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from machine import Theft, fork_milliseconds
+from machine import CpuSteal, fork_milliseconds
 
 TESTS = 15
 TRIVIAL = '''
@@ -238,13 +238,13 @@ def main() -> None:
     try:
         for kind in given.only or KINDS:
             for concurrency in map(int, given.concurrency.split(",")):
-                before, theft = processor_seconds(server.pid) if server else 0.0, Theft()
+                before, steal = processor_seconds(server.pid) if server else 0.0, CpuSteal()
                 command = [sys.executable, __file__, "--url", url, "--seconds", str(given.seconds)]
                 asked = [*command, "--load", kind, str(concurrency)]
                 text = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
                 found = json.loads(text)
                 show(kind, concurrency, found, given)
-                print(f"{'':<9} a hypervisor took {theft.share():.0%} of the processors")
+                print(f"{'':<9} a hypervisor took {steal.share():.0%} of the processors")
                 if server:
                     used = processor_seconds(server.pid) - before
                     each = 1000 * used / (found["requests_per_second"] * given.seconds)

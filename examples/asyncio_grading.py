@@ -1,6 +1,6 @@
 """Grade answers as they come, from an event loop that does other things meanwhile.
 
-pip install proctor
+pip install .
 python examples/asyncio_grading.py
 """
 

@@ -1,6 +1,6 @@
 """pass@k as by Hugging Face's `evaluate.load("code_eval")`, but in a sandbox.
 
-pip install proctor
+pip install .
 python examples/code_eval_metric.py
 """
 

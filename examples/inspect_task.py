@@ -1,6 +1,6 @@
 """A task for Inspect whose commands run in Proctor's sandbox.
 
-    pip install 'proctor[inspect]'
+    pip install '.[inspect]'
     inspect eval examples/inspect_task.py --model openai/gpt-5
     python examples/inspect_task.py
 

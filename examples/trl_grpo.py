@@ -1,6 +1,6 @@
 """Train with TRL, rewarded by Proctor: GRPO on the processor, from nothing, in seconds.
 
-    pip install proctor trl torch
+    pip install . trl torch
     python examples/trl_grpo.py 30          # steps
 
 The model is tiny and random and knows whole lines for words, so nothing is downloaded, and it soon

@@ -1,6 +1,6 @@
 """A task for verifiers (v1) that is rewarded by Proctor.
 
-    pip install proctor verifiers
+    pip install . verifiers
     python examples/verifiers_task.py
 
 The reward is plugged in by its name, as a configuration file would do it. A task class of your own

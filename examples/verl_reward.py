@@ -1,6 +1,6 @@
 """Proctor as verl's reward function: nothing to write but the flags.
 
-    pip install proctor verl
+    pip install . verl
     python -m verl.trainer.main_ppo … \
         reward.custom_reward_function.path=pkg://proctor.integrations.trainers \
         reward.custom_reward_function.name=verl_score \

@@ -261,7 +261,8 @@ def evaluate(
         benchmark=loaded,
         model=answers,
         sampling=sampling or Sampling(),
-        options=options or Options(workers=usual_workers(), doubt=benchmark not in TABLE),
+        options=options
+        or Options(workers=usual_workers(), confirm_failures=benchmark not in TABLE),
         partial=partial,
         ks=ks,
         seconds=seconds,

@@ -7,7 +7,7 @@ import pytest
 from proctor.checks.hostile_corpus import (
     CALLS,
     LIMITS,
-    WAYS,
+    CPP_KINDS,
     corpus_folder,
     corpus_programs,
     select_programs,
@@ -62,11 +62,11 @@ def test_in_other_ways_a_program_may_land_elsewhere(tmp_path: Path) -> None:
     head = "// kinds: apart together text\n// text: passed\n"
     (folder / "lies.cpp").write_text(head + "vector<int> doubled(vector<int> xs) { return xs; }\n")
     found = {trial.kind: trial for trial in corpus_programs(tmp_path)}
-    assert [found[way].bucket for way in WAYS] == ["wrong_answer", "wrong_answer", "passed"]
-    tasks = [found[way].task() for way in WAYS]
+    assert [found[way].bucket for way in CPP_KINDS] == ["wrong_answer", "wrong_answer", "passed"]
+    tasks = [found[way].task() for way in CPP_KINDS]
     assert {task.entry_point for task in tasks} == {"doubled"}
     assert all(isinstance(task.tests, InOneFile) for task in tasks)
-    assert len({task.sha256 for task in tasks}) == len(WAYS)
+    assert len({task.sha256 for task in tasks}) == len(CPP_KINDS)
 
 
 def test_parts_are_one_trial(tmp_path: Path) -> None:

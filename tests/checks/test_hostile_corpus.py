@@ -1,7 +1,7 @@
 """Every program of the corpus lands in the bucket that its folder is named after.
 
-What a program is and what its first lines may say: `proctor/selftest.py`, which runs the same
-corpus as a command. A new attack is a new file and no new test code.
+`proctor/checks/hostile_corpus.py` explains what the first lines of a program may say, and
+`proctor selftest` runs the same corpus. A new attack is a new file and no new test code.
 """
 
 import json
@@ -19,7 +19,7 @@ import proctor
 from proctor.checks.hostile_corpus import (
     CLASSES,
     KINDS,
-    WAYS,
+    CPP_KINDS,
     CorpusProgram,
     corpus_folder,
     corpus_programs,
@@ -41,7 +41,7 @@ def cases() -> Iterator[Any]:
     forgery in all tiers and languages. The rest is slow.
     """
     for trial in EVERY:
-        if trial.kind in WAYS:
+        if trial.kind in CPP_KINDS:
             continue  # in test_hostile_corpus_cpp.py
         python = trial.language == "python"
         for tier in filter(trial.fits, TIERS if python else ("kernel",)):
@@ -72,7 +72,7 @@ def test_the_corpus_is_where_it_should_be() -> None:
     assert folders <= set(Bucket), "a folder is named after a bucket"
     assert {"passed", "wrong_answer", "tampering", "early_exit", "cpu_time"} <= folders
     assert {trial.topic for trial in EVERY} == set(CLASSES)
-    assert {trial.kind for trial in EVERY} == {*KINDS, *WAYS, "program"}
+    assert {trial.kind for trial in EVERY} == {*KINDS, *CPP_KINDS, "program"}
 
 
 def test_what_needs_walls_says_so() -> None:

@@ -1,7 +1,7 @@
 """Every C++ program that answers with a function, judged in every way that there is.
 
 A program is judged apart from the tests, in one process with them as a shared object of its own,
-and in one text with them. What its first lines may say: `proctor/trials.py`. Compilers have less
+and in one text with them. `checks/hostile_corpus.py` explains what its first lines may say. Compilers have less
 time and memory here than elsewhere, so that bombs cost little.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proctor.checks.hostile_corpus import WAYS, corpus_folder, corpus_programs
+from proctor.checks.hostile_corpus import CPP_KINDS, corpus_folder, corpus_programs
 from proctor.checks.selftest import run_program, traces
 from proctor.errors import SandboxError
 from proctor.judge.judge import Judge
@@ -25,7 +25,7 @@ from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.toolchains import runner
 from tests.requires import requires_language
 
-TRIALS = [trial for trial in corpus_programs(corpus_folder()) if trial.kind in WAYS]
+TRIALS = [trial for trial in corpus_programs(corpus_folder()) if trial.kind in CPP_KINDS]
 COMPILING = msgspec.structs.replace(
     runner.COMPILING, cpu_seconds=3.0, wall_seconds=3.0, memory_bytes=768 * MIB
 )

@@ -39,7 +39,7 @@ def test_a_question_says_how_it_is_judged(kernel: Sandbox) -> None:
     assert [test.passed for test in whole.verdict.tests] == [True, False, False]
     early = judges.judge(asked(rules=Rules(early_stop=True)))
     assert sum(test.passed for test in early.verdict.tests) == 1
-    doubted = judges.judge(asked(doubt=True))
+    doubted = judges.judge(asked(confirm_failures=True))
     assert doubted.verdict.bucket is Bucket.BENCHMARK, "the reference fails, too"
     assert whole.toolchain == kernel.enforcement().toolchains["python"]
     assert whole.host

@@ -409,9 +409,9 @@ def test_samples_that_change_under_the_run(
 def test_tasks_that_nothing_can_be_judged_by(sandbox: Sandbox, tmp_path: Path) -> None:
     broken = msgspec.structs.replace(TASKS[1], canonical_solution="def f(x): return 0")
     benchmark = Benchmark(name="demo", tasks=[TASKS[0], broken])
-    for doubt, unscored in ((False, 0), (True, 1)):
-        options = Options(workers=2, doubt=doubt)
-        out = tmp_path / str(doubt)
+    for confirm_failures, unscored in ((False, 0), (True, 1)):
+        options = Options(workers=2, confirm_failures=confirm_failures)
+        out = tmp_path / str(confirm_failures)
         summary = evaluate(plan(benchmark=benchmark, options=options), sandbox, out)
         assert (summary.passed, summary.unscored, len(summary.unfit)) == (1, unscored, unscored)
     assert summary.unfit["t1"].startswith("canonical_solution fails the task's own tests (wrong_")

@@ -194,7 +194,7 @@ def f():
 
 
 def asked(*cases):
-    """Return questions of calls: target, arguments, named arguments, what is expected."""
+    """Return batch of calls: target, arguments, named arguments, what is expected."""
     return CallBatch(
         [
             encode_call(
@@ -245,20 +245,20 @@ def test_calls_of_one_function_are_one_message(cases, kind):
 )
 def test_all_at_once_is_as_one_by_one(sandbox, cases, right):
     """That all answers are the very bytes of the right ones is only a shorter way to see it."""
-    questions = asked(*cases)
-    requests = questions.requests(PROGRAM, denied=False)
+    batch = asked(*cases)
+    requests = batch.requests(PROGRAM, denied=False)
     exchanged = sandbox.exchange(requests, Limits())
-    tests, objects = questions.judge(exchanged, early_stop=False)
+    tests, objects = batch.judge(exchanged, early_stop=False)
     assert ([test.passed for test in tests], objects) == (right, False)
-    looked_at = judge_all(Transcript(exchanged), questions.questions, early_stop=False)
+    looked_at = judge_all(Transcript(exchanged), batch.calls, early_stop=False)
     assert looked_at == (tests, objects)
 
 
 @pytest.mark.parametrize(("size", "times"), [(900_000, 3), (2_500_000, 1)])
 def test_texts_that_look_like_many_values_are_few(sandbox, size, times):
     """What is counted in hostile messages is not what tests may pass to a candidate."""
-    questions = asked(*[("f", ["," * size], {}, size)] * times)
+    batch = asked(*[("f", ["," * size], {}, size)] * times)
     program = Program(source="def f(x):\n    return len(x)\n")
-    exchanged = sandbox.exchange(questions.requests(program, denied=False), Limits())
-    tests, _ = questions.judge(exchanged, early_stop=False)
+    exchanged = sandbox.exchange(batch.requests(program, denied=False), Limits())
+    tests, _ = batch.judge(exchanged, early_stop=False)
     assert [test.passed for test in tests] == [True] * times

@@ -83,7 +83,7 @@ def open_benchmark(
     *,
     timeout: float | None = None,
     memory: str | None = None,
-    choice: Selection | None = None,
+    selection: Selection | None = None,
     also: Callable[[Task], Task] = lambda task: task,
 ) -> tuple[Benchmark, Limits | None]:
     """Load a benchmark and put limits of the command line in place of the tasks' own."""
@@ -92,7 +92,7 @@ def open_benchmark(
     def change(task: Task) -> Task:
         return also(task.limited(new(task.limits), final=timeout is not None))
 
-    benchmark = load(name, data, data_folder(settings), choice, change)
+    benchmark = load(name, data, data_folder(settings), selection, change)
     if name in TABLE and is_pinned(Path(benchmark.source), TABLE[name]) is False:
         source = printable(benchmark.source)
         typer.echo(f"proctor: {source} is not the file that {name} is published as", err=True)
@@ -106,7 +106,7 @@ def open_benchmarks(
     *,
     timeout: float | None,
     memory: str | None,
-    choice: Selection,
+    selection: Selection,
     first: int,
 ) -> list[tuple[Benchmark, Limits | None]]:
     """Load one benchmark or several, all of their tasks or the first ones."""
@@ -114,7 +114,7 @@ def open_benchmarks(
     if len(each) > 1 and data is not None and not data.is_dir():
         raise InputError(f"--data {data}: must be a folder, since several benchmarks are asked for")
     loaded = [
-        open_benchmark(one, data, settings, timeout=timeout, memory=memory, choice=choice)
+        open_benchmark(one, data, settings, timeout=timeout, memory=memory, selection=selection)
         for one in each
     ]
     return [(one.first(first) if first else one, limits) for one, limits in loaded]
@@ -186,7 +186,7 @@ def grading_options(
         reuse=not no_reuse,
         workers=workers_for(workers, settings, benchmark),
         rules=Rules(early_stop=early_stop, compare=compare, checker=checker, max_tests=max_tests),
-        doubt=benchmark.name not in TABLE,
+        confirm_failures=benchmark.name not in TABLE,
     )
 
 

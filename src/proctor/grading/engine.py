@@ -35,7 +35,7 @@ class JudgeRequest(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     program: Program
     rules: Rules = Rules()
-    doubt: bool = False
+    confirm_failures: bool = False
     """Whether a failure counts only if the task's own reference solution does not fail, too."""
 
 
@@ -56,11 +56,11 @@ class Engine(Protocol):
         """Return the version of a language that works there; a SandboxError says why not."""
         ...
 
-    def judge(self, question: JudgeRequest) -> Judgement:
+    def judge(self, request: JudgeRequest) -> Judgement:
         """Judge one program and wait for it."""
         ...
 
-    def submit(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, request: JudgeRequest) -> Future[Judgement]:
         """Have one program judged; the future can be cancelled as long as nobody runs it."""
         ...
 
@@ -87,12 +87,12 @@ class JudgePool:
         self._lock = threading.Lock()
         self._ready: OrderedDict[Rules, tuple[Judge, ReferenceCheck]] = OrderedDict()
 
-    def judge(self, question: JudgeRequest) -> Judgement:
+    def judge(self, request: JudgeRequest) -> Judgement:
         """Judge one program."""
-        task = question.task
-        judge, references = self._by(question.rules)
-        judgement = judge.judge(task, question.program)
-        if question.doubt or isinstance(task.tests, TestProgram):
+        task = request.task
+        judge, references = self._by(request.rules)
+        judgement = judge.judge(task, request.program)
+        if request.confirm_failures or isinstance(task.tests, TestProgram):
             judgement = references.confirm_failure(task, judgement)
         return msgspec.structs.replace(
             judgement, host=self._host, toolchain=self._toolchain(task.language)
@@ -136,15 +136,15 @@ class LocalEngine:
         """See Engine."""
         return self._sandbox.require_language(language)
 
-    def judge(self, question: JudgeRequest) -> Judgement:
+    def judge(self, request: JudgeRequest) -> Judgement:
         """See Engine."""
-        return self._judges.judge(question)
+        return self._judges.judge(request)
 
-    def submit(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, request: JudgeRequest) -> Future[Judgement]:
         """See Engine."""
         if self._pool is None:
             self._pool = grader_threads(self._workers)
-        return self._pool.submit(self._judges.judge, question)
+        return self._pool.submit(self._judges.judge, request)
 
     def shutdown(self, *, wait: bool) -> None:
         """See Engine."""

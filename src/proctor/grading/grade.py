@@ -46,7 +46,10 @@ class Grader:
         """Return what the engine needs to judge a sample."""
         options = self.options
         return JudgeRequest(
-            task=sample.task, program=program, rules=options.rules, doubt=options.doubt
+            task=sample.task,
+            program=program,
+            rules=options.rules,
+            confirm_failures=options.confirm_failures,
         )
 
     def receipt(self, sample: PreparedSample, judgement: Judgement) -> Receipt:

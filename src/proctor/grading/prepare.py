@@ -26,7 +26,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     reuse: bool = True
     workers: int = msgspec.field(default_factory=default_workers)
     rules: Rules = Rules()
-    doubt: bool = False
+    confirm_failures: bool = False
     """Whether a failure counts only if the task's own reference solution does not fail, too."""
 
 

@@ -56,7 +56,7 @@ ONE_PROCESS = re.compile(
 
 
 CACHE_SIZE = 2_000
-"""How many tasks' exams are kept: a stream of tasks may have no end."""
+"""How many tasks' states are kept: a stream of tasks may have no end."""
 
 
 class _TaskState(msgspec.Struct, kw_only=True):
@@ -192,8 +192,8 @@ class AssertionJudge:
             candidate.guest.send(load_request(program.source, denied=task.metadata.denylist))
             tests, objects = judge_all(
                 candidate,
-                asked.questions,
-                ask=lambda question: candidate.guest.send(question.request),
+                asked.calls,
+                ask=lambda call: candidate.guest.send(call.request),
                 early_stop=self._early_stop,
             )
             execution = candidate.finish()

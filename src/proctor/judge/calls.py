@@ -139,13 +139,13 @@ def _is_plain(packed: Any) -> bool:
 
 
 class CallBatch:
-    """Questions that are sent at once, and what they come to if all answers are right."""
+    """Calls that are sent at once, and what they come to if all answers are right."""
 
-    def __init__(self, questions: Sequence[EncodedCall]) -> None:
-        self.questions = questions
-        self._message = _message(questions)
-        self._right = _all_right(questions)
-        self._passed = [TestResult(index=one.case.index, passed=True) for one in questions]
+    def __init__(self, calls: Sequence[EncodedCall]) -> None:
+        self.calls = calls
+        self._message = _message(calls)
+        self._right = _all_right(calls)
+        self._passed = [TestResult(index=one.case.index, passed=True) for one in calls]
 
     def requests(self, program: Program, *, denied: bool) -> bytes:
         """Return all that is ever said to a program."""
@@ -157,13 +157,13 @@ class CallBatch:
         """Judge what a program said to it; also say whether objects came back."""
         if exchanged.answers == self._right:
             return self._passed, False
-        return judge_all(Transcript(exchanged), self.questions, early_stop=early_stop)
+        return judge_all(Transcript(exchanged), self.calls, early_stop=early_stop)
 
 
-def _message(questions: Sequence[EncodedCall]) -> bytes:
+def _message(calls: Sequence[EncodedCall]) -> bytes:
     """Have all calls in one message if they are calls of one function, by position."""
-    cases = [question.case for question in questions]
-    one_by_one = b"".join(question.request for question in questions)
+    cases = [call.case for call in calls]
+    one_by_one = b"".join(call.request for call in calls)
     plain = all(case.index == place and not case.kwargs for place, case in enumerate(cases))
     if not plain or len({case.target for case in cases}) != 1:
         return one_by_one
@@ -173,58 +173,58 @@ def _message(questions: Sequence[EncodedCall]) -> bytes:
         return one_by_one
 
 
-def _all_right(questions: Sequence[EncodedCall]) -> bytes | None:
+def _all_right(calls: Sequence[EncodedCall]) -> bytes | None:
     """Return what a program says whose every answer is the very bytes of the right one."""
     said = [frames.pack(frames.LOADED, 0, dump({"stage": "done"}))]
-    for question in questions:
-        if question.right is None:
+    for call in calls:
+        if call.right is None:
             return None
-        said.append(frames.pack(frames.VALUE, question.case.index + 1, question.right))
+        said.append(frames.pack(frames.VALUE, call.case.index + 1, call.right))
     return b"".join(said)
 
 
 def judge_all(
     source: FrameSource,
-    questions: Sequence[EncodedCall],
+    calls: Sequence[EncodedCall],
     *,
     ask: Callable[[EncodedCall], None] = lambda _: None,
     early_stop: bool,
 ) -> tuple[list[TestResult], bool]:
     """Judge all answers in order; also say whether an object came back that is not plain.
 
-    `ask` sends a question that was not sent ahead.
+    `ask` sends a call that was not sent ahead.
     """
     await_load(source)
     results: list[TestResult] = []
     objects = False
     try:
-        for question in questions:
-            ask(question)
-            result, opaque = judge_answer(source, question)
+        for call in calls:
+            ask(call)
+            result, opaque = judge_answer(source, call)
             results.append(result)
             objects = objects or opaque
             if early_stop and not result.passed:
                 break
     except CandidateEnded as end:
-        results += [end.result(question.case.index) for question in questions[len(results) :]]
+        results += [end.result(call.case.index) for call in calls[len(results) :]]
     return results, objects
 
 
 def judge_answer(
-    source: FrameSource, question: EncodedCall, accept: Accept | None = None
+    source: FrameSource, call: EncodedCall, accept: Accept | None = None
 ) -> tuple[TestResult, bool]:
     """Wait for one answer and judge it."""
-    index = question.case.index
+    index = call.case.index
     frame = expect_reply(source, index + 1, frames.VALUE, frames.RAISED)
-    if frame.payload == question.right:  # hostile bytes that are right need not be read at all
+    if frame.payload == call.right:  # hostile bytes that are right need not be read at all
         return TestResult(index=index, passed=True), False
     if frame.kind == frames.RAISED:
         end = ended_by_exception(read_message(frame))
         if end.bucket is Bucket.TAMPERING:
             raise end
         return end.result(index), False
-    got, opaque = read_value(frame, MAX_HASHED + len(question.right or b""))
-    case = question.case
+    got, opaque = read_value(frame, MAX_HASHED + len(call.right or b""))
+    case = call.case
     if opaque and case.relation not in ("equals", "is"):
         raise NeedsExaminerError
     if accept is not None:
@@ -272,7 +272,7 @@ def read_value(frame: Frame, hashed: int) -> tuple[Any, bool]:
 
 
 class CallSequence:
-    """Questions asked one after the other; the time limit covers one of them.
+    """Calls sent one after the other; the time limit covers one of them.
 
     A candidate that does not survive a case is started afresh for the next one.
     """
@@ -286,17 +286,17 @@ class CallSequence:
         self._executions: list[Execution] = []
 
     def run(
-        self, questions: Sequence[EncodedCall], *, early_stop: bool, task_seconds: float
+        self, calls: Sequence[EncodedCall], *, early_stop: bool, task_seconds: float
     ) -> Findings:
-        """Ask all questions, or up to the first wrong answer if early stop is asked for."""
+        """Send all calls, or up to the first wrong answer if early stop is on."""
         tests: list[TestResult] = []
         try:
-            for question in questions:
-                tests.append(self._ask(question, task_seconds))
+            for call in calls:
+                tests.append(self._ask(call, task_seconds))
                 if early_stop and not tests[-1].passed:
                     break
         except _LoadError as failure:
-            tests = [failure.end.result(question.case.index) for question in questions]
+            tests = [failure.end.result(call.case.index) for call in calls]
         finally:
             self._put_down(polite=True)
         if self._executions:
@@ -304,19 +304,19 @@ class CallSequence:
         clock = self._sandbox.enforcement().clock
         return Findings(tests=tests, executions=self._executions, clock=clock)
 
-    def _ask(self, question: EncodedCall, task_seconds: float) -> TestResult:
+    def _ask(self, call: EncodedCall, task_seconds: float) -> TestResult:
         if sum(execution.usage.wall_seconds for execution in self._executions) >= task_seconds:
-            return OUT_OF_TIME.result(question.case.index)
+            return OUT_OF_TIME.result(call.case.index)
         candidate = self._candidate or self._start()
         clock = candidate.guest.clock
         clock.lap()
         before = clock.passed
         try:
-            candidate.guest.send(question.request)
-            result = judge_answer(candidate, question, self._accept)[0]
+            candidate.guest.send(call.request)
+            result = judge_answer(candidate, call, self._accept)[0]
         except CandidateEnded as end:
             self._put_down(polite=False)
-            result = end.result(question.case.index)
+            result = end.result(call.case.index)
         return msgspec.structs.replace(result, seconds=round(clock.passed - before, 6))
 
     def _start(self) -> Candidate:

@@ -34,12 +34,12 @@ class Instrumented(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def instrument(
-    code: str, harness: Harness, lexer: Lexer, words: Tokens, line: int
+    code: str, harness: Harness, lexer: Lexer, tokens: Tokens, line: int
 ) -> Instrumented | None:
     """Make test code tell how it went; None if there is no test function in it."""
 
     def said(text: str) -> str:
-        text = text.replace("@YES@", words.yes).replace("@NO@", words.no)
+        text = text.replace("@YES@", tokens.yes).replace("@NO@", tokens.no)
         return text.replace("@LINE@", str(line))
 
     if not harness.heads:
@@ -64,8 +64,8 @@ def instrument(
     )
 
 
-def parse_report(stdout: str, words: Tokens) -> Iterator[str]:
+def parse_report(stdout: str, tokens: Tokens) -> Iterator[str]:
     """Yield what was said with the word for no."""
     for line in stdout.splitlines():
-        if line.startswith(words.no):
-            yield line.removeprefix(words.no).strip()
+        if line.startswith(tokens.no):
+            yield line.removeprefix(tokens.no).strip()

@@ -185,7 +185,7 @@ class Judge:
         chosen = self._choose([len(repr(given)) for given in cases.inputs], cases.max_tests)
         checker = self._checker(task, cases.compare)
         target = task.entry_point or call_target(cases.fn_name, program)
-        questions = [
+        calls = [
             encode_call(
                 Case(
                     index=place,
@@ -201,7 +201,7 @@ class Judge:
         ]
         accept = checker or by_value(self._profile(cases.compare, "exact"))
         findings = CallSequence(self._sandbox, program, task, accept).run(
-            questions,
+            calls,
             early_stop=self._rules.early_stop,
             task_seconds=self._task_seconds(task, len(chosen)),
         )

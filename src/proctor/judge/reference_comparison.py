@@ -101,13 +101,13 @@ class ReferenceComparison:
     def __init__(
         self,
         sandbox: Sandbox,
-        exam: ReferenceTask,
+        task: ReferenceTask,
         program: Program,
         *,
         early_stop: bool,
     ) -> None:
         self._sandbox = sandbox
-        self._exam = exam
+        self._task = task
         self._program = program
         self._early_stop = early_stop
         self._wrong = False
@@ -117,25 +117,25 @@ class ReferenceComparison:
         self, source: FrameSource, ask: Callable[[int], None] = lambda _: None
     ) -> list[TestResult]:
         """Judge all answers in order; `ask` sends a question that was not sent ahead."""
-        exam = self._exam
+        task = self._task
         tests: list[TestResult] = []
         try:
             await_load(source)
-            for index, right in enumerate(exam.frames):
+            for index, right in enumerate(task.frames):
                 ask(index)
                 tests.append(self._one(index, right, source))
                 if self._early_stop and not tests[-1].passed:
                     break
         except CandidateEnded as end:
             tests += [
-                self._grouped(end.result(index)) for index in range(len(tests), len(exam.frames))
+                self._grouped(end.result(index)) for index in range(len(tests), len(task.frames))
             ]
         return tests
 
     def _one(self, index: int, right: Frame, source: FrameSource) -> TestResult:
         frame = expect_reply(source, index + 1, frames.VALUE, frames.RAISED)
         if frame.payload == right.payload:
-            return self._exam.passed[index]
+            return self._task.passed[index]
         if frame.kind == frames.RAISED:
             end = ended_by_exception(read_message(frame))
             if end.bucket is Bucket.TAMPERING:
@@ -149,7 +149,7 @@ class ReferenceComparison:
         expected = read_value(right, MAX_HASHED + len(right.payload))[0]
         got = read_value(frame, MAX_HASHED + len(right.payload))[0]
         if self._accepts(index, expected, got):
-            return self._exam.passed[index]
+            return self._task.passed[index]
         return self._wrong_answer(index, show(expected), show(got))
 
     def _look_closer(self, index: int) -> TestResult:
@@ -157,25 +157,25 @@ class ReferenceComparison:
 
         All that together may take as long as the sample itself.
         """
-        exam = self._exam
+        task = self._task
         if self._wrong:
             return self._wrong_answer(index, None, None)
         spent = sum(execution.usage.wall_seconds for execution in self.executions)
-        if spent >= exam.limits.wall_seconds:
+        if spent >= task.limits.wall_seconds:
             return self._grouped(OUT_OF_TIME.result(index))
         result = self._closely(index)
         self._wrong = not result.passed
         return result
 
     def _closely(self, index: int) -> TestResult:
-        exam = self._exam
-        whole = reference_calls(exam.cases, index, index + 1, whole=True) + GOODBYE
+        task = self._task
+        whole = reference_calls(task.cases, index, index + 1, whole=True) + GOODBYE
         try:
-            exchanged = self._sandbox.exchange(exam.load(exam.reference) + whole, exam.limits)
+            exchanged = self._sandbox.exchange(task.load(task.reference) + whole, task.limits)
             right = _only_answer(exchanged, index)
         except CandidateEnded:  # too large to cross, and it is known to be another
             return self._wrong_answer(index, None, None)
-        exchanged = self._sandbox.exchange(exam.load(self._program) + whole, exam.limits)
+        exchanged = self._sandbox.exchange(task.load(self._program) + whole, task.limits)
         self.executions.append(exchanged.execution)
         try:
             return self._compare(index, right, _only_answer(exchanged, index))
@@ -183,7 +183,7 @@ class ReferenceComparison:
             return self._grouped(end.result(index))
 
     def _accepts(self, index: int, expected: Any, got: Any) -> bool:
-        cases, value = self._exam.cases, self._exam.value
+        cases, value = self._task.cases, self._task.value
         if index in cases.also and value(cases.also[index], got):
             return True
         if cases.accept == "elements":
@@ -206,7 +206,7 @@ class ReferenceComparison:
         )
 
     def _grouped(self, result: TestResult) -> TestResult:
-        group = self._exam.passed[result.index].group
+        group = self._task.passed[result.index].group
         return msgspec.structs.replace(result, group=group) if group else result
 
 

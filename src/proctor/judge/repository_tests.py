@@ -48,17 +48,17 @@ def run(
     sandbox: Sandbox, context: Repository, program: Program, tests: str, limits: Limits
 ) -> Execution | CandidateEnded:
     """Compile a candidate where it belongs, link it with the rest and with tests, run that."""
-    foreign, toolchain = sandbox.native(program.language), find_toolchain(program.language)
+    runner, toolchain = sandbox.native(program.language), find_toolchain(program.language)
     files = {path: text.encode("utf-8", "surrogatepass") for path, text in context.files.items()}
     unit = {**files, context.unit: program.source.encode("utf-8", "surrogatepass")}
-    outcome = foreign.build_recipe(toolchain, _compiling(toolchain, context, context.unit, unit))
+    outcome = runner.build_recipe(toolchain, _compiling(toolchain, context, context.unit, unit))
     if isinstance(outcome, CompileFailure):
         return refusal(outcome)
     objects = {"unit.o": unpack_files(outcome.files)["unit.o"]}
-    objects |= _rest(foreign, toolchain, context, files)
+    objects |= _rest(runner, toolchain, context, files)
     headers = {path: data for path, data in files.items() if not path.endswith(UNITS)}
     flags = context.flags_of(context.unit)
-    linked = foreign.build_recipe(
+    linked = runner.build_recipe(
         toolchain,
         BuildRecipe(
             files={**headers, **objects, TESTS: tests.encode("utf-8", "surrogatepass")},
@@ -69,7 +69,7 @@ def run(
     if isinstance(linked, CompileFailure):
         return linked.execution
     nothing = Program(source="", language=program.language)
-    return foreign.run(toolchain, nothing, limits, b"", linked.files)
+    return runner.run(toolchain, nothing, limits, b"", linked.files)
 
 
 def _compiling(
@@ -90,7 +90,7 @@ def structured() -> tuple[str, ...]:
 
 
 def _rest(
-    foreign: ToolchainRunner, toolchain: Toolchain, context: Repository, files: Mapping[str, bytes]
+    runner: ToolchainRunner, toolchain: Toolchain, context: Repository, files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
     """Return what all other units of a repository are compiled to."""
     units = {context.unit, *context.sources}
@@ -98,7 +98,7 @@ def _rest(
     objects = {}
     for number, file in enumerate(context.sources):
         recipe = _compiling(toolchain, context, file, {**shared, file: files[file]})
-        outcome = foreign.build_recipe(toolchain, recipe)
+        outcome = runner.build_recipe(toolchain, recipe)
         if isinstance(outcome, CompileFailure):
             raise UnfitError(f"context_broken: {file} does not compile: {refusal(outcome).detail}")
         objects[f"rest{number}.o"] = unpack_files(outcome.files)["unit.o"]

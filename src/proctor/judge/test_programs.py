@@ -30,18 +30,18 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
     harness = language.harness
     if harness is None:
         raise UnfitError(f"there is no way to run test programs in {task.language}")
-    words = _words(task, program)
+    tokens = _tokens(task, program)
     apart = task.context is not None  # the candidate is a unit of its own
     front = "" if apart else _front(harness, tests, program.source)
     line = front.count("\n") + 1
-    instrumented = instrument(tests.code, harness, language.lexer, words, line)
+    instrumented = instrument(tests.code, harness, language.lexer, tokens, line)
     if instrumented is None:
         raise UnfitError("there is no test function in the test code")
     if task.context is not None:
         ran = repository_tests.run(sandbox, task.context, program, instrumented.code, task.limits)
         if isinstance(ran, CandidateEnded):
             return Findings(tests=[ran.result(0)], clock=sandbox.enforcement().clock)
-        return _heard(sandbox, task, ran, words, instrumented.functions)
+        return _findings(sandbox, task, ran, tokens, instrumented.functions)
     trick = re.search(harness.forbidden, program.source) if harness.forbidden else None
     if trick is not None:
         gone = CandidateEnded(Bucket.TAMPERING, f"it replaces what tests are made of: {trick[0]}")
@@ -56,33 +56,33 @@ def run_tests(sandbox: Sandbox, task: Task, tests: TestProgram, program: Program
         execution = runs.run(b"", task.limits.output_bytes)
     finally:
         runs.close()
-    return _heard(sandbox, task, execution, words, instrumented.functions)
+    return _findings(sandbox, task, execution, tokens, instrumented.functions)
 
 
-def _heard(
-    sandbox: Sandbox, task: Task, execution: Execution, words: Tokens, functions: int
+def _findings(
+    sandbox: Sandbox, task: Task, execution: Execution, tokens: Tokens, functions: int
 ) -> Findings:
     """Make sense of how a program with tests in it went."""
-    end = _end(execution, get_language(task.language), words, functions)
+    end = _end(execution, get_language(task.language), tokens, functions)
     seconds = round(execution.usage.wall_seconds, 6)
     if end is None:
         test = TestResult(index=0, passed=True, seconds=seconds)
     else:
         test = msgspec.structs.replace(end.result(0), seconds=seconds)
-    shown = _without(execution, words)
+    shown = _without(execution, tokens)
     notes = frozenset(["not_linked"] if task.context and not execution.compiled else [])
     clock = sandbox.enforcement().clock
     return Findings(tests=[test], executions=[shown], clock=clock, notes=notes)
 
 
 SECRET = secrets.token_bytes(32)
-"""Nobody has it but this process: the words of a sample follow from it and from its text.
+"""Nobody has it but this process: the tokens of a sample follow from it and from its text.
 
 So they are fixed after the text is, and the same program need not be compiled again.
 """
 
 
-def _words(task: Task, program: Program) -> Tokens:
+def _tokens(task: Task, program: Program) -> Tokens:
     text = f"{task.sha256} {program.sha256}".encode()
     digest = hmac.digest(SECRET, text, "sha256").hex()
     return Tokens(yes=f"yes{digest[:32]}", no=f"no{digest[32:]}")
@@ -98,20 +98,20 @@ def _front(harness: Harness, tests: TestProgram, source: str) -> str:
 
 
 def _end(
-    execution: Execution, language: Language, words: Tokens, functions: int
+    execution: Execution, language: Language, tokens: Tokens, functions: int
 ) -> CandidateEnded | None:
     """Say what an execution means; None: all tests passed."""
     end = program_failure(execution, language.name)
     if not execution.compiled:
         return end
     said = (execution.stdout + b"\n" + execution.stderr).decode("utf-8", "replace")
-    told = [*parse_report(said, words)]
-    if told:
-        kind, _, detail = told[0].partition(" ")
+    reported = [*parse_report(said, tokens)]
+    if reported:
+        kind, _, detail = reported[0].partition(" ")
         wrong = kind == "wrong"
         bucket = Bucket.WRONG_ANSWER if wrong else Bucket.TEST_EXCEPTION
         return CandidateEnded(bucket, detail or "a test failed")
-    finished = said.splitlines().count(words.yes)
+    finished = said.splitlines().count(tokens.yes)
     if end is None and finished == functions:
         return None
     match execution.ending:
@@ -124,11 +124,11 @@ def _end(
     return end
 
 
-def _without(execution: Execution, words: Tokens) -> Execution:
+def _without(execution: Execution, tokens: Tokens) -> Execution:
     """Return an execution without what only the tests say."""
 
     def plain(stream: bytes) -> bytes:
-        secret = (words.yes.encode(), words.no.encode())
+        secret = (tokens.yes.encode(), tokens.no.encode())
         if not any(word in stream for word in secret):
             return stream
         lines = stream.split(b"\n")

@@ -1,4 +1,4 @@
-"""From a request to grade to receipts."""
+"""Handle requests to grade completions."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from proctor.server.queue import QueueTimeout
 from proctor.server.service import Service
 
 LANES_PER_WORKER = 2
-"""How many completions of one request wait or run at once for each worker."""
+"""Maximum number of completions of one request in the queue, per worker."""
 
 
 class Plan(NamedTuple):
-    """What is to be judged, and how."""
+    """A task, its completions and how to judge them."""
 
     task: Task
     grader: Grader
@@ -36,10 +36,10 @@ class Plan(NamedTuple):
 
 
 async def grading_plan(service: Service, ask: Grade, *, max_completions: int) -> Plan:
-    """Make sense of a request for so many completions, or say what is wrong with it."""
+    """Read a request with at most `max_completions` completions."""
     texts = _texts(ask, max_completions)
     task = await _task(service, ask)
-    options = _options(ask.options, doubt=ask.benchmark is None, workers=service.workers)
+    options = _options(ask.options, confirm_failures=ask.benchmark is None, workers=service.workers)
     longest = service.bounds.deadline_seconds
     return Plan(
         task=_limited(service, task, ask.options),
@@ -79,7 +79,7 @@ async def grade_one(
 
 
 async def _grade_each(service: Service, caller: Caller, plan: Plan) -> list[Receipt]:
-    """Judge several completions, a few at once; only the first one may find the queue full."""
+    """Judge completions, a few at once; only the first one raises QueueFull."""
     receipts: dict[int, Receipt] = {}
     places = iter(range(1, len(plan.texts)))
 
@@ -128,7 +128,7 @@ async def _task(service: Service, ask: Grade) -> Task:
     return await asyncio.to_thread(service.task, ask.benchmark, ask.task_id)
 
 
-def _options(asked: GradeOptions, *, doubt: bool, workers: int) -> Options:
+def _options(asked: GradeOptions, *, confirm_failures: bool, workers: int) -> Options:
     if asked.compare is not None:
         try:
             parse_profile(asked.compare, default="exact")
@@ -141,12 +141,12 @@ def _options(asked: GradeOptions, *, doubt: bool, workers: int) -> Options:
         reuse=False,
         workers=workers,
         rules=rules,
-        doubt=doubt,
+        confirm_failures=confirm_failures,
     )
 
 
 def _limited(service: Service, task: Task, asked: GradeOptions) -> Task:
-    """Put limits of a request in place of the task's own."""
+    """Replace the task's limits by those of the request."""
     limits = task.limits
     if asked.timeout_s is not None:
         limits = limits.with_seconds(asked.timeout_s)
@@ -158,8 +158,8 @@ def _limited(service: Service, task: Task, asked: GradeOptions) -> Task:
 
 
 def check_limits(service: Service, limits: Limits, seconds: str, memory: str) -> None:
-    """Refuse limits beyond what this service grants."""
+    """Reject limits above those of this service."""
     if max(limits.cpu_seconds, limits.wall_seconds) > service.max_seconds:
         raise InputError(f"{seconds}: must be at most {service.max_seconds:g}")
-    if limits.memory_bytes > service.most_memory_bytes:
-        raise InputError(f"{memory}: must be at most {service.most_memory_bytes}")
+    if limits.memory_bytes > service.max_memory_bytes:
+        raise InputError(f"{memory}: must be at most {service.max_memory_bytes}")

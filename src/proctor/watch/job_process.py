@@ -161,7 +161,7 @@ def _judge(
         benchmark=benchmark,
         model=model,
         sampling=work.sampling,
-        options=Options(workers=workers, doubt=benchmark.name not in TABLE),
+        options=Options(workers=workers, confirm_failures=benchmark.name not in TABLE),
         seconds=0.0 if work.sum_up else float("inf"),
     )
     sandbox = _sandbox_for(work, benchmark, settings)

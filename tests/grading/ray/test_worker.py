@@ -52,7 +52,9 @@ def station() -> Iterator[JudgeWorker]:
 
 
 def sent(number: int, program: Program, task: Task = DOUBLE, **how: Any) -> BatchItem:
-    return BatchItem(number, BatchedRequest(task.sha256, program, Rules(**how), doubt=False))
+    return BatchItem(
+        number, BatchedRequest(task.sha256, program, Rules(**how), confirm_failures=False)
+    )
 
 
 def collected(station: JudgeWorker, count: int, most: int = 16) -> dict[int, Any]:

@@ -182,23 +182,23 @@ class Scripted(CppJudge):
         self.findings = [*findings]
         self.asked = []
 
-    def _by(self, exam, program):
-        self.asked.append((exam.way, program.source))
+    def _by(self, state, program):
+        self.asked.append((state.strategy, program.source))
         passed, meanwhile = self.findings.pop(0)
-        meanwhile(exam)
+        meanwhile(state)
         test = Result(index=0, passed=passed, bucket=None if passed else Bucket.WRONG_ANSWER)
-        return _found(Findings(tests=[test], clock="none"), exam.way)
+        return _found(Findings(tests=[test], clock="none"), state.strategy)
 
-    def _passes(self, exam, right):
-        return isinstance(self._by(exam, right).verdict, Passed)
+    def _passes(self, state, right):
+        return isinstance(self._by(state, right).verdict, Passed)
 
 
-def nothing(exam):
+def nothing(state):
     pass
 
 
-def becomes_text(exam):
-    exam.way, exam.settled = "text", True
+def becomes_text(state):
+    state.strategy, state.settled = "text", True
 
 
 SCRIPTED = task_of("int f(int x) {", "int main() { assert(f(1) == 2); }", solution=" right }")
@@ -226,9 +226,9 @@ def test_a_reference_that_has_passed_is_not_run_again(cpp, monkeypatch):
     ran = []
     judge = CppJudge._in_parts
 
-    def in_parts(self, exam, program):
+    def in_parts(self, state, program):
         ran.append(program.source)
-        return judge(self, exam, program)
+        return judge(self, state, program)
 
     monkeypatch.setattr(CppJudge, "_in_parts", in_parts)
     wrong = "    return x;\n}\n"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from proctor.errors import ClusterError, InputError
 from proctor.records.limits import MIB
-from proctor.settings import default_workers, tell_others
+from proctor.settings import default_workers, set_library_defaults
 
 STORE_BYTES = 128 * MIB
 """What a cluster of our own keeps for large tasks."""
@@ -54,7 +54,7 @@ def connect(address: str | None, workers: int) -> Connection:
         return Connection(ray, lambda: None)
     if address is not None:
         _check_address(address)
-    tell_others(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
+    set_library_defaults(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     folder = None if address is not None else _new_folder()
     own = {

@@ -181,9 +181,9 @@ class RayEngine:
         except KeyError:
             raise SandboxError(f"{language} does not work on the cluster") from None
 
-    def judge(self, question: JudgeRequest) -> Judgement:
+    def judge(self, request: JudgeRequest) -> Judgement:
         """See Engine."""
-        judgement: Judgement = self._wait_for(self._begin(question))
+        judgement: Judgement = self._wait_for(self._begin(request))
         return judgement
 
     def run_job(self, job: Job) -> Execution:
@@ -191,9 +191,9 @@ class RayEngine:
         execution: Execution = self._wait_for(self._begin(job))
         return execution
 
-    def submit(self, question: JudgeRequest) -> Future[Judgement]:
+    def submit(self, request: JudgeRequest) -> Future[Judgement]:
         """See Engine."""
-        return self._begin(question)
+        return self._begin(request)
 
     def _begin(self, asked: JudgeRequest | Job) -> Future[Any]:
         work = PendingRequest(asked, time.monotonic())
@@ -297,7 +297,7 @@ class RayEngine:
                 continue
             sha256 = asked.task.sha256
             parcels[sha256] = parcels.get(sha256) or self._parcel(asked.task)
-            sent = BatchedRequest(sha256, asked.program, asked.rules, asked.doubt)
+            sent = BatchedRequest(sha256, asked.program, asked.rules, asked.confirm_failures)
             items.append(BatchItem(work.number, sent))
         small = {name: one for name, one in parcels.items() if isinstance(one, bytes)}
         large = {name: one for name, one in parcels.items() if name not in small}

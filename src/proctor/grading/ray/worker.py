@@ -65,12 +65,17 @@ class BatchedRequest(NamedTuple):
     task_sha256: str
     program: Program
     rules: Rules
-    doubt: bool
+    confirm_failures: bool
 
     def with_task(self, tasks: Mapping[str, Task]) -> JudgeRequest:
         """Return the request with its task."""
         task = tasks[self.task_sha256]
-        return JudgeRequest(task=task, program=self.program, rules=self.rules, doubt=self.doubt)
+        return JudgeRequest(
+            task=task,
+            program=self.program,
+            rules=self.rules,
+            confirm_failures=self.confirm_failures,
+        )
 
 
 class BatchItem(NamedTuple):

@@ -63,7 +63,7 @@ class _TaskState(msgspec.Struct, kw_only=True):
     task: Task
     tests: TestProgram
     signature: Signature | None
-    way: Strategy
+    strategy: Strategy
     headers: tuple[str, ...] = ()
     entry: str = ""
     """What stands behind every candidate."""
@@ -71,7 +71,7 @@ class _TaskState(msgspec.Struct, kw_only=True):
     recipes: dict[str, BuildRecipe] = {}
     """How its parts are made."""
     settled: bool = False
-    """Whether the reference has shown that the way is right."""
+    """Whether the reference has shown that the strategy is right."""
     settling: threading.Lock = msgspec.field(default_factory=threading.Lock)
 
 
@@ -87,17 +87,17 @@ class CppJudge:
         """Judge one sample, apart if that can be done."""
         state = self._state(task, tests)
         while True:
-            way = state.way
+            strategy = state.strategy
             found = self._by(state, program)
             passed = isinstance(found.verdict, Passed)
-            if passed or way == "text" or self._settle(state) == way:
+            if passed or strategy == "text" or self._settle(state) == strategy:
                 return found
 
     def is_reference_known_good(self, task: Task) -> bool:
         """Say whether a task's reference is known to pass here."""
         with self._lock:
             state = self._states.get(task.sha256)
-            return state is not None and state.settled and state.way != "text"
+            return state is not None and state.settled and state.strategy != "text"
 
     def _state(self, task: Task, tests: TestProgram) -> _TaskState:
         """Look at a task once, however often it comes."""
@@ -109,40 +109,40 @@ class CppJudge:
             return self._states[task.sha256]
 
     def _settle(self, state: _TaskState) -> Strategy:
-        """Find out with the reference whether a failure may be our way's and not the sample's."""
+        """Find out with the reference whether our strategy may have caused a failure."""
         with state.settling:
             right = None if state.settled else reference_program(state.task)
             if right is not None and not self._passes(state, right):
-                state.way = "text"
+                state.strategy = "text"
             state.settled = True
-            return state.way
+            return state.strategy
 
     def _passes(self, state: _TaskState, right: Program) -> bool:
-        """Say whether the reference passes in the way of its task; if it did before, it does."""
-        if state.way == "text":
+        """Say whether the reference passes by the strategy of its task; a pass is remembered."""
+        if state.strategy == "text":
             return False
         test_build = self._test_build(state)
         proof = test_build.proof(right)
-        if test_build.foreign.is_verified(proof):
+        if test_build.runner.is_verified(proof):
             return True
         passed = isinstance(self._in_parts(state, right).verdict, Passed)
         if passed:
-            test_build.foreign.mark_verified(proof)
+            test_build.runner.mark_verified(proof)
         return passed
 
     def _by(self, state: _TaskState, program: Program) -> Judgement:
-        """Judge a sample in the way of its task."""
-        if state.way != "text":
+        """Judge a sample by the strategy of its task."""
+        if state.strategy != "text":
             try:
                 return self._in_parts(state, program)
             except UnfitError:  # nothing of the candidate's was heard by then
-                state.way = "text"
+                state.strategy = "text"
         findings = test_programs.run_tests(self._sandbox, state.task, state.tests, program)
         return _found(findings, "together")
 
     def _test_build(self, state: _TaskState) -> "CppTestBuild":
-        foreign = self._sandbox.native("cpp")
-        return CppTestBuild(foreign, foreign.require("cpp"), state)
+        runner = self._sandbox.native("cpp")
+        return CppTestBuild(runner, runner.require("cpp"), state)
 
     def _in_parts(self, state: _TaskState, program: Program) -> Judgement:
         test_build = self._test_build(state)
@@ -169,7 +169,7 @@ class CppJudge:
             seconds = round(execution.usage.wall_seconds, 6)
             test = msgspec.structs.replace(test, seconds=seconds)
         shown = [] if execution is None else [execution]
-        return _found(Findings(tests=[test], executions=shown, clock=clock), state.way)
+        return _found(Findings(tests=[test], executions=shown, clock=clock), state.strategy)
 
 
 def _not_loaded(said: str) -> CandidateEnded:
@@ -184,13 +184,13 @@ def _found(findings: Findings, judged: str) -> Judgement:
 
 
 def _look_at(task: Task, tests: TestProgram) -> _TaskState:
-    """See in which way candidates for a task can be judged."""
+    """Choose how candidates for a task are judged."""
     found = parse_signature(task.prompt, task.entry_point)
-    way: Strategy = "text"
+    strategy: Strategy = "text"
     if found is not None and codegen.tests(found, "", tests.code, apart=False) is not None:
         reaches = ONE_PROCESS.search(mask_literals(tests.code))
-        way = "apart" if found.plain and not reaches else "together"
-    state = _TaskState(task=task, tests=tests, signature=found, way=way)
+        strategy = "apart" if found.plain and not reaches else "together"
+    state = _TaskState(task=task, tests=tests, signature=found, strategy=strategy)
     if found is not None:
         state.headers = gcc.prefix(f"{tests.setup}{found.head}")
         state.entry = codegen.entry(found, tests.code)
@@ -200,9 +200,9 @@ def _look_at(task: Task, tests: TestProgram) -> _TaskState:
 class CppTestBuild:
     """Makes the parts that a task is judged with."""
 
-    def __init__(self, foreign: ToolchainRunner, toolchain: Toolchain, state: _TaskState) -> None:
+    def __init__(self, runner: ToolchainRunner, toolchain: Toolchain, state: _TaskState) -> None:
         assert state.signature is not None  # noqa: S101
-        self.foreign = foreign
+        self.runner = runner
         self.toolchain = toolchain
         self.state = state
         self._signature = state.signature
@@ -211,7 +211,7 @@ class CppTestBuild:
         """Make what nobody else is making by then, and wait for nobody."""
         for recipe in self._recipes().values():
             if not self._is_being_made(recipe):
-                self.foreign.build_recipe(self.toolchain, recipe, keep=True)
+                self.runner.build_recipe(self.toolchain, recipe, keep=True)
 
     def parts(self) -> dict[str, bytes]:
         """Return all but the candidate: UnfitError if the tests do not compile without one."""
@@ -219,13 +219,13 @@ class CppTestBuild:
         parts = {}
         # What another is making comes last: two who begin a task together share its parts.
         for name in sorted(recipes, key=lambda one: self._is_being_made(recipes[one])):
-            made = self.foreign.build_recipe(self.toolchain, recipes[name], keep=True)
+            made = self.runner.build_recipe(self.toolchain, recipes[name], keep=True)
             parts[name] = _built(made, UnfitError if name == "tests.so" else SandboxError)
         return parts
 
     def _recipes(self) -> dict[str, BuildRecipe]:
         """Return how parts are made, which is known from the task alone."""
-        state, apart = self.state, self.state.way == "apart"
+        state, apart = self.state, self.state.strategy == "apart"
         if not state.recipes:
             text = codegen.tests(self._signature, state.tests.setup, state.tests.code, apart=apart)
             recipes = {"tests.so": self._part(text or "", STARTS, state.headers)}
@@ -236,11 +236,11 @@ class CppTestBuild:
         return state.recipes
 
     def _is_being_made(self, recipe: BuildRecipe) -> bool:
-        return self.foreign.is_making(self.toolchain, recipe)
+        return self.runner.is_making(self.toolchain, recipe)
 
     def candidate(self, program: Program, *, whole: bool = False) -> Outcome:
         """Make a candidate; `whole` with all libraries, so that nothing may be missing."""
-        return self.foreign.build_recipe(self.toolchain, self._recipe(program, whole=whole))
+        return self.runner.build_recipe(self.toolchain, self._recipe(program, whole=whole))
 
     def proof(self, right: Program) -> str:
         """Return a name for all that the reference is judged with, and for the reference."""
@@ -265,7 +265,7 @@ class CppTestBuild:
         args = [f"./{name}" for name in names]
         host = self._host()
         try:
-            return self.foreign.start(self.toolchain, host, files, args, limits)
+            return self.runner.start(self.toolchain, host, files, args, limits)
         finally:
             os.close(host)
 
@@ -277,10 +277,10 @@ class CppTestBuild:
         recipe = self._host_recipe()
 
         def make() -> bytes:
-            made = self.foreign.build_recipe(self.toolchain, recipe, keep=True)
+            made = self.runner.build_recipe(self.toolchain, recipe, keep=True)
             return _built(made, SandboxError, "host")
 
-        return self.foreign.keep_open(self.toolchain, recipe, make)
+        return self.runner.keep_open(self.toolchain, recipe, make)
 
     def _part(
         self, text: str, exports: str, headers: tuple[str, ...], *, whole: bool = False
@@ -314,7 +314,7 @@ def _talk(
     """Run tests with a candidate; say what went wrong, and what the candidate's process did."""
     parts = {**parts, "candidate.so": candidate}
     token, other = secrets.token_bytes(TOKEN_BYTES), secrets.token_bytes(TOKEN_BYTES)
-    if test_build.state.way != "apart":
+    if test_build.state.strategy != "apart":
         guest = test_build.start(parts, "candidate.so", "tests.so")
         try:
             relay.begin(guest, token)

@@ -1,10 +1,10 @@
-"""What each wall of the kernel sandbox costs: the same fork, one more wall each time.
+"""Measure what each layer of isolation in the kernel sandbox costs per fork.
 
-    python benchmarks/walls.py [--forks 400]
+    python benchmarks/isolation_cost.py [--forks 400]
 
-A warm interpreter with the modules of a box forks children that put up more and more of the walls
-and then leave at once. Rows are interleaved, so that a busy moment of the machine hits all alike.
-No candidate runs here, so leaving walls out is safe.
+A warm interpreter with the modules of a box forks children that set up one more layer per row and
+exit at once. Rows are interleaved, so that a busy moment of the machine affects all of them alike.
+No candidate runs here, so leaving layers out is safe.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def new_user() -> None:
     syscalls.map_user(1000, 0, 0)
 
 
-WALLS: tuple[tuple[str, Callable[[], object]], ...] = (
+LAYERS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("pid namespace with an init", lambda: None),  # the parent makes it
     ("mount namespace, own scratch", own_files),
     ("own /proc", lambda: syscalls.mount("proc", "/proc", "proc", FLAGS, "hidepid=2")),
@@ -63,22 +63,22 @@ def main() -> None:
         __import__(name)
     BOX_FILTER.install()  # once for all, as in a box; guests have more
     own_box()
-    spent: list[list[float]] = [[] for _ in range(len(WALLS) + 1)]
+    spent: list[list[float]] = [[] for _ in range(len(LAYERS) + 1)]
     forker = Forker()
     for _ in range(forks):
-        for walls, times in enumerate(spent):
-            times.append(forker.fork(walls))
+        for layers, times in enumerate(spent):
+            times.append(forker.fork(layers))
     before = 0.0
     print(f"{'':<32}{'ms a fork':>10}{'more':>8}")
-    for walls, times in enumerate(spent):
-        name = WALLS[walls - 1][0] if walls else "fork and exit"
+    for layers, times in enumerate(spent):
+        name = LAYERS[layers - 1][0] if layers else "fork and exit"
         median = statistics.median(times) * 1e3
         print(f"{name:<32}{median:>10.2f}{median - before:>8.2f}")
         before = median
 
 
 def own_box() -> None:
-    """Be where the keeper of a box is: in namespaces of its own, allowed to make more."""
+    """Enter new namespaces, as the keeper of a box does, with the right to create more."""
     user, group = os.getuid(), os.getgid()
     syscalls.unshare(
         syscalls.NEWUSER | syscalls.NEWNS | syscalls.NEWPID | syscalls.NEWIPC | syscalls.NEWNET
@@ -92,32 +92,32 @@ def own_box() -> None:
 
 
 class Forker:
-    """Forks children behind so many walls."""
+    """Forks children behind a number of layers."""
 
     def __init__(self) -> None:
         self._pauser = syscalls.Pauser()
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
-    def fork(self, walls: int) -> float:
+    def fork(self, layers: int) -> float:
         """Fork one, wait for its end, and return how long all of it took."""
         begin = time.perf_counter()
         init = 0
-        if walls:
+        if layers:
             syscalls.unshare(syscalls.NEWPID)
             init = self._pauser.start()
         pid = os.fork()
         if pid == 0:
             try:
-                for _, put_up in WALLS[:walls]:
-                    put_up()
+                for _, set_up in LAYERS[:layers]:
+                    set_up()
             except BaseException as error:  # noqa: BLE001  the child must not go on as its parent
                 os.write(2, f"{error}\n".encode())
                 os._exit(1)
             os._exit(0)
-        if walls:
+        if layers:
             syscalls.setns(self._own, syscalls.NEWPID)
         if os.waitpid(pid, 0)[1] != 0:
-            raise SystemExit("a wall could not be put up")
+            raise SystemExit("a layer could not be set up")
         if init:
             os.kill(init, signal.SIGKILL)
             os.waitpid(init, 0)
