@@ -21,7 +21,7 @@ SHARE ?= $(shell date +%u)/7
 UNIT   = extraction formats records report results storage $(addprefix languages/test_,lexer.py one_language_one_file.py) \
          $(addprefix judge/,test_comparators.py test_literal_asserts.py cpp/test_signature.py) \
          $(addprefix integrations/test_,assertions.py dataset_columns.py text.py) \
-         $(addprefix benchmarks/test_,contests.py restore_types.py rows.py tasks_file.py) \
+         $(addprefix benchmarks/test_,contest_rows.py restore_types.py rows.py tasks_file.py) \
          $(addprefix test_,architecture.py errors.py public.py settings.py shape.py)
 
 .PHONY: demo quick test test-all soak lint format clean eval-humaneval eval-mbpp \

@@ -1,16 +1,16 @@
-"""C++ judged by one plain g++ call a sample, and by us: the same samples, verdicts compared.
+"""Compare C++ judging by Proctor with one plain g++ call per sample, on the same samples.
 
     python benchmarks/cpp.py --data FOLDER [--benchmark humaneval-x-cpp] [--tasks 164] [--workers 2]
 
-Ten samples a task. Of HumanEval-X: the reference in five spellings, three changed in what they
-compute, one with a brace too few, one that lacks an include. Of MultiPL-E, which has no references
-and includes all of the standard library: nine that return nothing, and one with a brace too few.
+Each task has ten samples. HumanEval-X: the reference in five spellings, three variants that compute
+something else, one without a closing brace, and one without an include. MultiPL-E has no references
+and includes the whole standard library: nine samples that return nothing, and one without a brace.
 
-Plainly, candidate and tests are one text that `g++` compiles and that then runs, outside of any
-sandbox. Proctor judges in its sandbox, tests and candidate apart: first with empty caches, then with
-caches that hold what belongs to tasks but not to samples, and in the last row samples that repeat
-each other, as they do at low temperatures. Rows take turns, so that a busy moment affects all alike.
-Only ratios mean anything. Verdicts differ where a changed program reads what is not its own.
+The plain rows compile candidate and tests as one text with `g++` and run the result outside of any
+sandbox. Proctor judges tests and candidate apart in its sandbox: first with empty caches, then
+with warm caches for tasks but not for samples; in the last row samples repeat, as they do at low
+temperatures. Rows take turns, so that a busy moment affects all of them. Compare the ratios only.
+Verdicts may differ for variants that read memory outside their own.
 """
 
 import argparse

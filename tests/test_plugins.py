@@ -68,8 +68,11 @@ def test_names_of_ours_are_not_theirs_to_give(bring: Callable[..., None]) -> Non
     }
 
 
-def test_of_two_with_one_name_the_first_is_taken(bring: Callable[..., None]) -> None:
-    for module in ("one", "two"):
+@pytest.mark.parametrize("installed", [("one", "two"), ("two", "one")])
+def test_of_two_with_one_name_the_first_is_taken(
+    installed: tuple[str, str], bring: Callable[..., None]
+) -> None:
+    for module in installed:
         bring(module, SOURCE.format(name="same"), f"same = {module}:SOURCE")
     found = load_plugins("proctor.benchmarks", Source)
     assert list(found.found) == ["same"]

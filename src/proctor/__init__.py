@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proctor.api import evaluate, execute, grade, grade_many
-    from proctor.benchmarks.contests import process_input_output
+    from proctor.benchmarks.contest_rows import process_input_output
     from proctor.client import AsyncClient, Client
     from proctor.extraction.assemble import BASE_IMPORTS
     from proctor.integrations.assertions import (
@@ -41,7 +41,7 @@ _HOMES = {
         "run_candidate",
         "score_code_exec",
     ),
-    "proctor.benchmarks.contests": ("process_input_output",),
+    "proctor.benchmarks.contest_rows": ("process_input_output",),
     "proctor.integrations.validate_results": ("validate_results",),
     "proctor.integrations.text": (
         "extract_code",

@@ -1,4 +1,4 @@
-"""What other packages bring by entry points, loaded one by one: a broken one breaks no other."""
+"""Load the entry points of other packages one by one, so that a broken one breaks no other."""
 
 from collections.abc import Collection, Mapping
 from importlib import metadata
@@ -9,7 +9,7 @@ MAX_WHY = 200
 
 
 class Plugins(NamedTuple, Generic[Kind]):
-    """What is usable by its name, and of the rest why it is not."""
+    """The usable plugins by name, and for the others the reason why they are not."""
 
     found: dict[str, Kind]
     broken: dict[str, str]
@@ -18,11 +18,15 @@ class Plugins(NamedTuple, Generic[Kind]):
 def load_plugins(
     group: str, kind: type[Kind], built_in: Collection[str] = (), only: str | None = None
 ) -> Plugins[Kind]:
-    """Load what packages bring under a group, except under names that are taken."""
+    """Load the entry points of a group, except those whose name is taken.
+
+    Entry points are sorted by package and name: of two with one name, the package that comes first
+    in the alphabet has it, in whichever order the file system lists them.
+    """
     found: dict[str, Kind] = {}
     broken: dict[str, str] = {}
     owners = dict.fromkeys(built_in, "Proctor itself")
-    for point in metadata.entry_points(group=group):
+    for point in sorted(metadata.entry_points(group=group), key=_order):
         if only is not None and point.name != only:
             continue
         try:
@@ -34,7 +38,7 @@ def load_plugins(
 
 
 class _Unusable(Exception):
-    """What is wrong with an entry point."""
+    """The reason why an entry point is unusable."""
 
 
 def _loaded(point: metadata.EntryPoint, kind: type[Kind], owners: Mapping[str, str]) -> Kind:
@@ -42,7 +46,7 @@ def _loaded(point: metadata.EntryPoint, kind: type[Kind], owners: Mapping[str, s
         raise _Unusable(f"but {owners[point.name]} brings {point.name} already")
     try:
         loaded = point.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001  it is code of somebody else
+    except (Exception, SystemExit) as error:  # noqa: BLE001  plugins may raise anything
         why = f"{type(error).__name__}: {error}"
         raise _Unusable(f"which cannot be loaded: {why[:MAX_WHY]}") from None
     if not isinstance(loaded, kind):
@@ -53,6 +57,15 @@ def _loaded(point: metadata.EntryPoint, kind: type[Kind], owners: Mapping[str, s
     return loaded
 
 
+def _order(point: metadata.EntryPoint) -> tuple[str, str]:
+    return _package(point) or "", point.name
+
+
 def _who(point: metadata.EntryPoint) -> str:
+    package = _package(point)
+    return "a package" if package is None else f"the package {package}"
+
+
+def _package(point: metadata.EntryPoint) -> str | None:
     distribution = getattr(point, "dist", None)
-    return "a package" if distribution is None else f"the package {distribution.name}"
+    return None if distribution is None else distribution.name

@@ -37,13 +37,13 @@ class ContractLine(NamedTuple):
 
     def look(self) -> "Finding":
         """Return what is found about it."""
-        from proctor.checks.contract import inspect_rows  # noqa: PLC0415
+        from proctor.checks.contract import inspect_rows  # noqa: PLC0415  see the module docstring
 
         return inspect_rows(self.examination, self.name)
 
     def must_hold(self) -> None:
         """Fail the test if it does not hold, skip it if it does not apply."""
-        from proctor.checks.contract.result import Status  # noqa: PLC0415
+        from proctor.checks.contract.result import Status  # noqa: PLC0415  see the module docstring
 
         __tracebackhide__ = True
         finding = self.look()
@@ -72,7 +72,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test for each line of a contract."""
     if "contract_line" not in metafunc.fixturenames:
         return
-    from proctor.checks.contract import LINES  # noqa: PLC0415
+    from proctor.checks.contract import LINES  # noqa: PLC0415  see the module docstring
 
     mark = metafunc.definition.get_closest_marker(MARK)
     if mark is None or len(mark.args) != 1 or not set(mark.kwargs) <= set(KNOWN):
@@ -119,9 +119,9 @@ class Examinations:
         sandbox: str | None = None,
         workers: int = 1,
     ) -> "Contract":
-        from proctor.checks.contract.evidence import Contract, contract_subject  # noqa: PLC0415
-        from proctor.sandbox.tiers.select import open_sandbox  # noqa: PLC0415
-        from proctor.settings import load_settings  # noqa: PLC0415
+        from proctor.checks.contract.evidence import Contract, contract_subject  # noqa: PLC0415  see the module docstring
+        from proctor.sandbox.tiers.select import open_sandbox  # noqa: PLC0415  see the module docstring
+        from proctor.settings import load_settings  # noqa: PLC0415  see the module docstring
 
         settings = load_settings()
         folder = None if settings.data is None else Path(settings.data)

@@ -70,16 +70,16 @@ def settings_file() -> Path | None:
 
 
 def has_display() -> bool:
-    """Say whether there is a screen that a browser could open on."""
+    """Return True if a browser could open on this machine."""
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def server_of(provider: str, settings: Settings) -> tuple[str | None, str | None]:
-    """Return the address of a provider's server and the key for it, as far as they are known.
+    """Return the address of a provider's server and its API key, each None if unknown.
 
-    Keys stand in the environment only, so that no settings file has to be kept secret.
+    Keys are read from the environment only, so that no settings file has to be kept secret.
     """
     name = provider.upper()
     named = getattr(settings, f"{provider}_url", None)
@@ -89,9 +89,9 @@ def server_of(provider: str, settings: Settings) -> tuple[str | None, str | None
     )
 
 
-def told(variable: str) -> str | None:
-    """Return what a variable of the environment says that users of other tools set."""
-    return os.environ.get(variable) or None
+def environment_variable(name: str) -> str | None:
+    """Return a variable of the environment that belongs to another tool; None if it is empty."""
+    return os.environ.get(name) or None
 
 
 def default_workers() -> int:
@@ -100,11 +100,11 @@ def default_workers() -> int:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return the environment that a process of our own is given, with some changes."""
+    """Return a copy of the environment with some changes, for a child process."""
     return {**os.environ, **changes}
 
 
-def tell_others(**variables: str) -> None:
-    """Set variables for libraries that can be told in no other way, unless the user has."""
+def set_library_defaults(**variables: str) -> None:
+    """Set environment variables that configure libraries, unless the user has set them."""
     for name, value in variables.items():
         os.environ.setdefault(name, value)

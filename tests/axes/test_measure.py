@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from proctor.axes.labels import read_labels
-from proctor.axes.measure import Judged
+from proctor.axes.measure import PartialReceipt
 from proctor.records.verdict import Bucket
 from proctor.viewer.pages import compare as compare_page
 from proctor.viewer.pages import run as run_page
@@ -35,7 +35,7 @@ B = Bucket
     ],
 )
 def test_what_a_receipt_says_of_the_first_and_the_last_axis(bucket, notes, compiled, correct):
-    judged = Judged("a", 0, bucket, notes)
+    judged = PartialReceipt("a", 0, bucket, notes)
     assert (judged.compiled, judged.correct) == (compiled, correct)
 
 

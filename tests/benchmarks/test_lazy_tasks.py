@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from proctor.benchmarks import lazy_tasks, load
-from proctor.benchmarks.lazy_tasks import Shelf
+from proctor.benchmarks.lazy_tasks import IndexedTasks
 from proctor.errors import InputError
 from proctor.records.task import Benchmark
 
@@ -43,7 +43,7 @@ def packed(path: Path) -> Path:
 
 
 def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Benchmark, Benchmark]:
-    """Load a file into memory and onto a shelf."""
+    """Load a file into memory and as indexed tasks."""
     with monkeypatch.context() as patch:
         patch.setattr(lazy_tasks, "HELD_BYTES", 1 << 30)
         held = load(str(path))
@@ -52,30 +52,32 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Benchmark, Benchm
 
 @pytest.mark.usefixtures("small_memory")
 @pytest.mark.parametrize("form", ["plain", "packed", "array"])
-def test_a_shelf_is_like_a_list(jsonl: Write, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+def test_indexed_tasks_equal_a_list(
+    jsonl: Write, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
     path = jsonl("t.jsonl", [row(number) for number in range(50)])
     if form == "packed":
         path = packed(path)
     elif form == "array":
         path.write_text(json.dumps([row(number) for number in range(50)], indent=1))
-    held, shelved = both(path, monkeypatch)
+    held, indexed = both(path, monkeypatch)
     assert isinstance(held.tasks, list)
-    assert isinstance(shelved.tasks, Shelf)
-    assert list(shelved.tasks) == list(held.tasks)
-    assert (shelved.sha256, shelved.ids) == (held.sha256, held.ids)
-    assert shelved.memory_bytes == held.memory_bytes
-    assert shelved.tasks[-1] == held.tasks[-1]
-    assert shelved.finder()("t/17") == held.finder()("t/17")
-    first, other = shelved.first(7), held.first(7)
+    assert isinstance(indexed.tasks, IndexedTasks)
+    assert list(indexed.tasks) == list(held.tasks)
+    assert (indexed.sha256, indexed.ids) == (held.sha256, held.ids)
+    assert indexed.memory_bytes == held.memory_bytes
+    assert indexed.tasks[-1] == held.tasks[-1]
+    assert indexed.finder()("t/17") == held.finder()("t/17")
+    first, other = indexed.first(7), held.first(7)
     assert (first.sha256, first.beyond, list(first.tasks)) == (
         other.sha256,
         other.beyond,
         list(other.tasks),
     )
     with pytest.raises(IndexError):
-        shelved.tasks[50]
+        indexed.tasks[50]
     with pytest.raises(KeyError):
-        shelved.finder()("t/50")
+        indexed.finder()("t/50")
 
 
 @pytest.mark.usefixtures("small_memory")
@@ -85,7 +87,7 @@ def test_a_task_asked_for_again_is_the_same(jsonl: Write) -> None:
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_several_threads_read_one_shelf(jsonl: Write) -> None:
+def test_several_threads_read_indexed_tasks(jsonl: Write) -> None:
     benchmark = load(str(packed(jsonl("t.jsonl", [row(number) for number in range(60)]))))
     find = benchmark.finder()
     wanted = [f"t/{number * 7 % 60}" for number in range(600)]
@@ -103,7 +105,7 @@ def test_a_file_that_changes_is_noticed(jsonl: Write) -> None:
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_a_run_from_a_shelf(jsonl: Write, proctor: Proctor, alone: Path) -> None:
+def test_run_with_indexed_tasks(jsonl: Write, proctor: Proctor, alone: Path) -> None:
     path = jsonl("t.jsonl", [row(number) for number in range(50)])
     ran = proctor(
         "run", path, "--model", "reference", "--samples", 20, "--out", alone / "o", "--json"

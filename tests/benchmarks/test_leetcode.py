@@ -159,8 +159,8 @@ def test_all_references_pass(data: Path, judge: Judge, name: str) -> None:
 def test_problems_by_date(jsonl: Write) -> None:
     days = ("2024-12-31", "2025-01-01", "2025-03-30")
     rows = [{**PUBLISHED, "task_id": day, "estimated_date": day} for day in days]
-    choice = Selection(start=date(2025, 1, 1), end=date(2025, 3, 29))
-    benchmark = load(str(jsonl("rows.jsonl", rows)), choice=choice)
+    selection = Selection(start=date(2025, 1, 1), end=date(2025, 3, 29))
+    benchmark = load(str(jsonl("rows.jsonl", rows)), selection=selection)
     assert list(benchmark.ids) == ["2025-01-01"]
     assert benchmark.beyond == {"2024-12-31", "2025-03-30"}
     assert benchmark.first(0).beyond == set(days)

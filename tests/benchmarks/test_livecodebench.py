@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.benchmarks import load
-from proctor.benchmarks.contests import BadRow
+from proctor.benchmarks.contest_rows import BadRow
 from proctor.benchmarks.livecodebench import pickled_string, unpacked
 from proctor.benchmarks.selection import Selection
 from proctor.errors import InputError
@@ -260,8 +260,8 @@ def releases(alone: Path, jsonl: Write) -> Path:
     return alone
 
 
-def chosen(folder: Path, **choice: Any) -> list[str]:
-    return list(load("livecodebench", folder, choice=Selection(**choice)).ids)
+def chosen(folder: Path, **fields: Any) -> list[str]:
+    return list(load("livecodebench", folder, selection=Selection(**fields)).ids)
 
 
 def test_releases(releases: Path) -> None:

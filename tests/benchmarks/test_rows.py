@@ -56,7 +56,7 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"cannot read .*test-00000-of-00002.parquet: "):
         load("taco", parts[0])
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(InputError, match=r"pip install 'proctor\[hub\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[hub\]' in Proctor's folder"):
         load("taco", parts[0])
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from proctor.checks.hostile_corpus import (
     CALLS,
-    LIMITS,
     CPP_KINDS,
+    LIMITS,
     corpus_folder,
     corpus_programs,
     select_programs,

@@ -18,8 +18,8 @@ import pytest
 import proctor
 from proctor.checks.hostile_corpus import (
     CLASSES,
-    KINDS,
     CPP_KINDS,
+    KINDS,
     CorpusProgram,
     corpus_folder,
     corpus_programs,

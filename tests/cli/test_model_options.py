@@ -119,7 +119,7 @@ def test_what_is_not_installed(
     assert ran.status == 2
     assert ran.complaint == (
         f"--model {model}: {missing} is not installed; "
-        f"`pip install 'proctor[{extra}]'` brings all that is needed"
+        f"run `pip install '.[{extra}]'` in Proctor's folder"
     )
 
 

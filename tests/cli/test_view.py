@@ -64,7 +64,7 @@ def test_without_the_extra(proctor: Proctor, alone: Path, monkeypatch: pytest.Mo
     (alone / "runs").mkdir()
     monkeypatch.setattr("proctor.cli.commands.view.NEEDED", ("jinja2", "no_such_package"))
     ran = proctor("view")
-    said = "the viewer needs no_such_package; install it with pip install 'proctor[serve]'"
+    said = "the viewer needs no_such_package; install it with pip install '.[serve]' in Proctor's folder"
     assert (ran.status, ran.complaint) == (2, said)
 
 

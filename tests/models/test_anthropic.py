@@ -16,7 +16,9 @@ FAST = ServedModel(max_in_flight=2, seconds=2.0, first_wait_seconds=0.01)
 
 
 def ask(server: Server, count: int, sampling: Sampling | None = None) -> list[Completion]:
-    model = Anthropic("m", url=server.url.removesuffix("/v1"), key="sesame", chat=None, how=FAST)
+    model = Anthropic(
+        "m", url=server.url.removesuffix("/v1"), key="sesame", chat=None, served_model=FAST
+    )
     return list(model.answer(requests(count), sampling or Sampling(), threading.Event()))
 
 
@@ -63,9 +65,9 @@ def test_a_fault_loses_nothing(server: Server, fault: object) -> None:
 
 def test_needs_a_key() -> None:
     with pytest.raises(InputError, match="put a key into ANTHROPIC_API_KEY"):
-        Anthropic("m", url=None, key=None, chat=None, how=FAST)
+        Anthropic("m", url=None, key=None, chat=None, served_model=FAST)
 
 
 def test_does_not_continue_texts() -> None:
     with pytest.raises(InputError, match="they do not continue a text"):
-        Anthropic("m", url=None, key="k", chat=False, how=FAST)
+        Anthropic("m", url=None, key="k", chat=False, served_model=FAST)

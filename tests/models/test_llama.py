@@ -50,7 +50,7 @@ def test_answers(model: Llama) -> None:
 
 
 def test_its_server_says_the_same_greedily(model: Llama) -> None:
-    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=ServedModel(1))
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, served_model=ServedModel(1))
     assert [one.completion for one in ask(behind)] == [one.completion for one in ask(model)]
 
 
@@ -107,7 +107,7 @@ def test_traces_are_answers_with_their_tokens(model: Llama) -> None:
     assert traced.tokens is not None
     assert "".join(token.text for token in traced.tokens) == traced.completion.completion
     assert all(token.logprob <= 0 for token in traced.tokens)
-    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=ServedModel(1))
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, served_model=ServedModel(1))
     other = behind.trace(request, SAMPLING).tokens
     assert other is not None
     assert [token.text for token in other] == [token.text for token in traced.tokens]
@@ -116,7 +116,7 @@ def test_traces_are_answers_with_their_tokens(model: Llama) -> None:
 
 
 def test_its_server_does_not_tell_of_prompts(model: Llama) -> None:
-    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, how=ServedModel(1))
+    behind = OpenAI("smollm2", url=model.url, key=None, chat=True, served_model=ServedModel(1))
     with pytest.raises(InputError, match="does not tell the log-probabilities of a prompt"):
         behind.score("hello", 100)
 

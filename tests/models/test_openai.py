@@ -24,9 +24,9 @@ def requests(count: int) -> Iterator[Request]:
 
 
 def ask(
-    server: Server, count: int, *, chat: bool | None = None, how: ServedModel = FAST
+    server: Server, count: int, *, chat: bool | None = None, served_model: ServedModel = FAST
 ) -> list[Completion]:
-    model = OpenAI("m", url=server.url, key="sesame", chat=chat, how=how)
+    model = OpenAI("m", url=server.url, key="sesame", chat=chat, served_model=served_model)
     try:
         return list(model.answer(requests(count), Sampling(), threading.Event()))
     finally:
@@ -43,7 +43,7 @@ def test_answers_with_all_that_is_known_of_them(server: Server, chat: bool) -> N
 
 
 def test_asks_as_the_protocol_wants_it(server: Server) -> None:
-    model = OpenAI("m", url=server.url, key="sesame", chat=True, how=FAST)
+    model = OpenAI("m", url=server.url, key="sesame", chat=True, served_model=FAST)
     sampling = Sampling(temperature=0.8, top_p=0.9, max_tokens=7)
     list(model.answer(requests(1), sampling, threading.Event()))
     assert server.bodies[0] == {
@@ -107,7 +107,7 @@ def test_a_server_that_is_gone_is_told_in_a_sentence(server: Server) -> None:
 
 
 def test_a_few_prompts_and_no_server() -> None:
-    model = OpenAI("m", url="http://127.0.0.1:9/v1", key=None, chat=None, how=FAST)
+    model = OpenAI("m", url="http://127.0.0.1:9/v1", key=None, chat=None, served_model=FAST)
     with pytest.raises(ModelError, match=r"there is no server at http://127\.0.*; start it, or"):
         list(model.answer(requests(2), Sampling(), threading.Event()))
 
@@ -128,7 +128,7 @@ def test_a_model_that_is_not_there(server: Server) -> None:
 @pytest.mark.parametrize("url", ["ftp://x", "localhost:8000", "http://[", "\ud800"])
 def test_an_address_that_is_none(url: str) -> None:
     with pytest.raises((InputError, ModelError)):
-        model = OpenAI("m", url=url, key=None, chat=None, how=FAST)
+        model = OpenAI("m", url=url, key=None, chat=None, served_model=FAST)
         list(model.answer(requests(1), Sampling(), threading.Event()))
 
 
@@ -160,7 +160,7 @@ def test_no_more_than_so_many_are_under_way(server: Server) -> None:
 
 def test_stops_when_it_is_told_to(server: Server) -> None:
     stop = threading.Event()
-    model = OpenAI("m", url=server.url, key=None, chat=None, how=FAST)
+    model = OpenAI("m", url=server.url, key=None, chat=None, served_model=FAST)
     said = []
     for one in model.answer(requests(100), Sampling(), stop):
         said.append(one)

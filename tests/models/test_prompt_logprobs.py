@@ -49,7 +49,7 @@ def serve(*, tokenizes: bool = True, start: bool = True, most: int = 1000) -> Be
 
 @pytest.fixture
 def model(server: Server) -> OpenAI:
-    return OpenAI("m", url=server.url, key="sesame", chat=None, how=FAST)
+    return OpenAI("m", url=server.url, key="sesame", chat=None, served_model=FAST)
 
 
 @pytest.mark.parametrize("tokenizes", [True, False])

@@ -15,7 +15,7 @@ LIMITS = Limits().with_seconds(10.0)
 @pytest.fixture
 def open_ones(kernel, monkeypatch):
     monkeypatch.setattr(notebook_registry, "TICK", 0.1)
-    made = NotebookRegistry(kernel, most=3, most_of_one=2)
+    made = NotebookRegistry(kernel, max_open=3, max_open_per_owner=2)
     yield made
     made.close()
 
@@ -73,7 +73,7 @@ def test_one_whose_process_ends_between_cells_goes(open_ones):
 
 def test_all_together_have_so_much_memory(kernel, monkeypatch):
     monkeypatch.setattr(notebook_registry, "TICK", 0.1)
-    made = NotebookRegistry(kernel, most=9, most_of_one=9, memory_bytes=250 * MIB)
+    made = NotebookRegistry(kernel, max_open=9, max_open_per_owner=9, memory_bytes=250 * MIB)
     first, second = (made.open("a", LIMITS, 60.0) for _ in range(2))
     for held in (first, second):
         with held.busy:
@@ -88,7 +88,7 @@ def test_all_together_have_so_much_memory(kernel, monkeypatch):
 
 
 def test_all_go_with_the_service(kernel):
-    made = NotebookRegistry(kernel, most=3, most_of_one=3)
+    made = NotebookRegistry(kernel, max_open=3, max_open_per_owner=3)
     held = [made.open("a", LIMITS, 60.0) for _ in range(2)]
     made.close()
     assert not any(one.notebook.alive for one in held)

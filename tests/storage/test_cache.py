@@ -53,7 +53,7 @@ def test_a_damaged_file_is_none(
 
 
 def test_the_oldest_goes_first(folder: Path) -> None:
-    cache = Cache("things", most_bytes=250)
+    cache = Cache("things", max_bytes=250)
     for age, name in enumerate(("a", "b")):
         cache.put(name, bytes(60))
         os.utime(folder / name, (age, age))
@@ -64,7 +64,7 @@ def test_the_oldest_goes_first(folder: Path) -> None:
 
 def test_there_is_never_much_more_than_there_may_be(folder: Path) -> None:
     """Some who do not know of each other put one thing after the other, or only note something."""
-    caches = [Cache("things", most_bytes=10_000) for _ in range(4)]
+    caches = [Cache("things", max_bytes=10_000) for _ in range(4)]
     for number in range(600):
         caches[number % 4].put(str(number), bytes(200) if number < 200 else b"")
         assert sum(path.stat().st_size for path in folder.iterdir()) <= 15_000

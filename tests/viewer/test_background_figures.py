@@ -10,7 +10,7 @@ from proctor.errors import InputError
 from proctor.records.verdict import Bucket
 from proctor.results.comparison import compare_runs
 from proctor.results.summary import summarize
-from proctor.viewer.background_figures import BackgroundFigures, Curve, Workshop, stored
+from proctor.viewer.background_figures import BackgroundFigures, BackgroundWorker, Curve, stored
 from proctor.viewer.runs import RunCatalog
 
 P, W, H = Bucket.PASSED, Bucket.WRONG_ANSWER, Bucket.HARNESS
@@ -87,27 +87,27 @@ def test_comparisons(make_run: Make, runs: Path, cache: Path) -> None:
         figures.comparison([a, c], None)
 
 
-def test_a_workshop_makes_everything_once() -> None:
-    shop, go, made = Workshop(), threading.Event(), []
+def test_background_worker_makes_each_figure_once() -> None:
+    worker, go, made = BackgroundWorker(), threading.Event(), []
 
     def make() -> str:
         go.wait(10)
         made.append(1)
         return "done"
 
-    assert shop.ask("key", make, 0.0) is None
-    assert shop.ask("key", make, 0.01) is None
+    assert worker.ask("key", make, 0.0) is None
+    assert worker.ask("key", make, 0.01) is None
     go.set()
-    assert shop.ask("key", make, None) == "done"
+    assert worker.ask("key", make, None) == "done"
     assert made == [1]
-    assert shop.ask("key", make, None) == "done"
+    assert worker.ask("key", make, None) == "done"
     assert made == [1, 1]
 
 
-def test_a_workshop_survives_what_fails() -> None:
-    shop = Workshop()
+def test_background_worker_survives_errors() -> None:
+    worker = BackgroundWorker()
     with pytest.raises(ZeroDivisionError):
-        shop.ask("a", lambda: 1 // 0, None)
+        worker.ask("a", lambda: 1 // 0, None)
     with pytest.raises(TimeoutError):
-        shop.ask("b", lambda: (_ for _ in ()).throw(TimeoutError()), None)
-    assert shop.ask("a", lambda: 7, None) == 7
+        worker.ask("b", lambda: (_ for _ in ()).throw(TimeoutError()), None)
+    assert worker.ask("a", lambda: 7, None) == 7

@@ -38,7 +38,7 @@ def test_it_says_what_a_summary_says(make_run: Make, opened: Callable[..., Index
     assert {str(b): n for b, n in index.lookup.buckets().items()} == summary.buckets
     extent = index.lookup.extent()
     assert (extent.receipts, extent.passed, extent.unscored) == (6, 3, 1)
-    assert (extent.tasks, extent.most, extent.columns, extent.fewest) == (3, 3, 3, 1)
+    assert (extent.tasks, extent.max_samples, extent.columns, extent.min_samples) == (3, 3, 3, 1)
     assert [(t.task_id, t.scored, t.passed) for t in index.lookup.tallies()] == [
         ("a", 3, 1),
         ("b", 1, 1),

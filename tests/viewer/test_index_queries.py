@@ -57,14 +57,14 @@ def test_parts(lookup: IndexQueries) -> None:
 
 
 def test_neighbours(lookup: IndexQueries) -> None:
-    def beside(task: str, sample: int) -> list[tuple[str, int] | None]:
+    def neighbours(task: str, sample: int) -> list[tuple[str, int] | None]:
         found = lookup.sample(task, sample)
         assert found is not None
-        return [one and (one.task, one.sample) for one in lookup.beside(found)]
+        return [one and (one.task, one.sample) for one in lookup.neighbours(found)]
 
-    assert beside("x/2", 0) == [None, ("x/2", 1)]
-    assert beside("x/2", 1) == [("x/2", 0), ("x/10", 0)]
-    assert beside("nobody", 1) == [("nobody", 0), None]
+    assert neighbours("x/2", 0) == [None, ("x/2", 1)]
+    assert neighbours("x/2", 1) == [("x/2", 0), ("x/10", 0)]
+    assert neighbours("nobody", 1) == [("nobody", 0), None]
 
 
 def test_one_sample(lookup: IndexQueries) -> None:

@@ -10,7 +10,7 @@ from proctor.benchmarks import load
 from proctor.models.prompting import render_prompt
 from proctor.records.limits import Limits
 from proctor.records.receipt import Manifest, Receipt
-from proctor.viewer.prompts import Prompts, Question
+from proctor.viewer.prompts import Prompts, RecoveredPrompt
 
 TASK = {
     "task_id": "a",
@@ -30,7 +30,7 @@ def ask(
     receipt: Callable[..., Receipt],
     tasks: Path,
     **changes: object,
-) -> Question | str:
+) -> RecoveredPrompt | str:
     digest = load(str(tasks)).tasks[0].sha256
     made = receipt(**{"task_sha256": digest, "limits": Limits(), **changes})
     return Prompts().find(manifest(source=str(tasks), benchmark="tasks"), made, None)
@@ -39,7 +39,7 @@ def ask(
 def test_the_prompt(
     manifest: Callable[..., Manifest], receipt: Callable[..., Receipt], tasks: Path
 ) -> None:
-    assert ask(manifest, receipt, tasks) == Question("def f(x):\n", exact=False)
+    assert ask(manifest, receipt, tasks) == RecoveredPrompt("def f(x):\n", exact=False)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_exactly_what_the_model_was_shown(
     prompt = render_prompt(task, strategy, chat=chat)
     said = manifest(source=str(tasks), benchmark="tasks", strategy=strategy)
     made = receipt(task_sha256=task.sha256)
-    assert Prompts().find(said, made, prompt.sha256) == Question(prompt.text, exact=True)
+    assert Prompts().find(said, made, prompt.sha256) == RecoveredPrompt(prompt.text, exact=True)
 
 
 def test_a_benchmark_by_name(
@@ -66,7 +66,7 @@ def test_a_benchmark_by_name(
     task = basics.tasks[0]
     said = manifest(source=basics.source, benchmark="basics")
     found = Prompts().find(said, receipt(task_id=task.task_id, task_sha256=task.sha256), None)
-    assert isinstance(found, Question)
+    assert isinstance(found, RecoveredPrompt)
     assert found.prompt == task.prompt
 
 
@@ -78,7 +78,7 @@ def test_the_time_limit_is_not_the_question(
     limits = Limits(wall_seconds=99.0)
     digest = replace(load(str(tasks)).tasks[0], limits=limits).sha256
     found = ask(manifest, receipt, tasks, limits=limits, task_sha256=digest)
-    assert isinstance(found, Question)
+    assert isinstance(found, RecoveredPrompt)
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ UNIT = "main.cpp"
 Step = Callable[[], None]
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """What is read of a receipt."""
+class PartialReceipt(msgspec.Struct, frozen=True):
+    """The fields of a receipt that are read here."""
 
     task_id: str
     sample: int
@@ -131,7 +131,9 @@ def measure_axes(
         raise InputError(f"{benchmark.name}: the axes are for C++, and no task of it is in C++")
     judged = {
         (one.task_id, one.sample): one
-        for one in read_journal(run_dir / RECEIPTS, Judged, lambda _, n: n < manifest.samples)
+        for one in read_journal(
+            run_dir / RECEIPTS, PartialReceipt, lambda _, n: n < manifest.samples
+        )
     }
     groups = _grouped(_candidates(run_dir, manifest, benchmark))
 
@@ -205,20 +207,20 @@ def _read(parser: Parser, group: list[Candidate]) -> list[tuple[Candidate, Findi
     return list(zip(group, readings, strict=True))
 
 
-def _placed(judged: Judged, reading: FindingReader | None) -> SampleAxes:
+def _placed(receipt: PartialReceipt, reading: FindingReader | None) -> SampleAxes:
     """Put one sample on all axes."""
     if reading is not None:
-        unclear = judged.bucket is Bucket.COMPILE_TIMEOUT
-        reading = check_finding(reading, compiled=None if unclear else judged.compiled)
+        unclear = receipt.bucket is Bucket.COMPILE_TIMEOUT
+        reading = check_finding(reading, compiled=None if unclear else receipt.compiled)
     counted = reading is not None and reading.status in COUNTED
     return SampleAxes(
-        task_id=judged.task_id,
-        sample=judged.sample,
-        bucket=judged.bucket,
-        compiled=judged.compiled,
+        task_id=receipt.task_id,
+        sample=receipt.sample,
+        bucket=receipt.bucket,
+        compiled=receipt.compiled,
         adherence=reading.adherence if counted and reading else None,
         invents=reading.invented > 0 if counted and reading else None,
-        correct=judged.correct,
+        correct=receipt.correct,
         reading=reading,
     )
 
@@ -276,9 +278,9 @@ def _rate(
 ) -> Estimate:
     tallies = []
     for task_id, ones in by_task.items():
-        told = [held(one) for one in ones]
-        scored = [value for value in told if value is not None]
-        missing = len(told) - len(scored)
+        values = [held(one) for one in ones]
+        scored = [value for value in values if value is not None]
+        missing = len(values) - len(scored)
         tallies.append(
             Tally(task_id=task_id, scored=len(scored), passed=sum(scored), unscored=missing)
         )

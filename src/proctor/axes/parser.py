@@ -75,7 +75,9 @@ class Parser:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         if find_spec("clang") is None:
-            raise InputError("the axes need libclang; install it with pip install 'proctor[cpp]'")
+            raise InputError(
+                "the axes need libclang; install it with pip install '.[cpp]' in Proctor's folder"
+            )
         sandbox.require_language(PARSER.name)
         self._system = system_flags()
         self._modules = {name: (INSIDE / f"{name}.py").read_text() for name in MODULES}

@@ -1,12 +1,12 @@
-"""The benchmarks that are known by name, and files of tasks by path.
+"""Load benchmarks by name, and files of tasks by path.
 
-A file of this package declares one benchmark, or a family of them, in SOURCES: where its publisher
-keeps it, under which licence, the sha256 of its content, and which shape its rows have. Other
-packages bring theirs through the entry point `proctor.benchmarks`. The data file is looked for in
-this order: `--data`, the data folder of the settings, a package that carries it, the cache of
-earlier downloads, that of its publisher's own tool. Nothing is downloaded unless it is asked for,
-by `proctor benchmarks NAME --download`; what is our own comes with Proctor. Files are read as
-streams, and what does not fit into a bounded memory is read again when it is needed.
+A file of this package declares one benchmark, or a family with one format, in SOURCES: the
+publisher's URL, the licence, the sha256 of the content, and the reader of its rows. Other packages
+add benchmarks through the entry point `proctor.benchmarks`. The data file is searched in this
+order: `--data`, the data folder of the settings, a package that contains it, the cache of
+downloads, the cache of its publisher's tool. Only `proctor benchmarks NAME --download` downloads
+anything; Proctor's own benchmarks are part of the package. Files are read as streams, and tasks
+that do not fit into a bounded memory are read again when they are needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,8 +31,8 @@ from proctor.storage.jsonl import Line, file_sha256, is_folder, shorten
 
 __all__ = [
     "TABLE",
-    "Choice",
     "Declaration",
+    "Selection",
     "Source",
     "cache_folder",
     "find",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 GROUP = "proctor.benchmarks"
-"""Entry points by which other packages bring a benchmark: a name, and a Source."""
+"""Group of entry points by which other packages add a benchmark: a name and a Source."""
 OWN_FOLDER = Path(__file__).parent.parent / "data"
 Change = Callable[[Task], Task]
 
@@ -54,23 +54,23 @@ def load(
     name: str,
     data: Path | None = None,
     folder: Path | None = None,
-    choice: Selection | None = None,
+    selection: Selection | None = None,
     change: Change = lambda task: task,
 ) -> Benchmark:
-    """Return a benchmark by its name or by the path of a file, its tasks chosen and changed."""
-    chosen = choice or Selection()
+    """Load a benchmark by its name or by the path of a file; select and change its tasks."""
+    selection = selection or Selection()
     source = source_of(name)
     if not source.named:
         if data is not None:
             raise InputError(f"--data {data}: {name} is a file itself and needs no other")
-        if chosen.release is not None:
-            raise InputError(f"--release {chosen.release}: {name} is one file")
-        return _load(source, [Path(name)], chosen, change)
-    return _load(source, find_all(source, data, folder, chosen), chosen, change)
+        if selection.release is not None:
+            raise InputError(f"--release {selection.release}: {name} is one file")
+        return _load(source, [Path(name)], selection, change)
+    return _load(source, find_all(source, data, folder, selection), selection, change)
 
 
 def source_of(name: str) -> Source:
-    """Return the source of a benchmark that is known by name, or of a file."""
+    """Return the source of a benchmark by its name, or of a file by its path."""
     if name in TABLE:
         return TABLE[name]
     plugged = plugin_benchmarks(name)
@@ -92,14 +92,14 @@ def plugin_benchmarks(only: str | None = None) -> Plugins[Source]:
 
 
 def find_all(
-    source: Source, data: Path | None, folder: Path | None, choice: Selection
+    source: Source, data: Path | None, folder: Path | None, selection: Selection
 ) -> Sequence[Path]:
-    """Return all files of a benchmark that are asked for; one that --data names is all there is."""
+    """Return the selected files of a benchmark; a file that --data names replaces them all."""
     if data is not None and not is_folder(data):
-        if choice.release is not None:
-            raise InputError(f"--release {choice.release}: --data {data} is one file")
+        if selection.release is not None:
+            raise InputError(f"--release {selection.release}: --data {data} is one file")
         return [data]
-    files = choice.files(source)
+    files = selection.files(source)
     if data is not None and _within(data, source) is None:
         parts = sorted(data.glob(f"{Path(source.file).stem}-*.parquet"))
         if parts:
@@ -108,7 +108,7 @@ def find_all(
 
 
 def find(source: Source, data: Path | None = None, folder: Path | None = None) -> Path:
-    """Return the file of a benchmark, or say where it could come from."""
+    """Return the file of a benchmark; the InputError for a missing one says how to get it."""
     if data is not None and not is_folder(data):
         return data
     if source.url is None:
@@ -122,7 +122,9 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
     elsewhere = home(*source.cached) if source.cached else None
     if elsewhere is not None and elsewhere.is_file():
         return elsewhere
-    install = f"pip install 'proctor[{source.package[1]}]', or " if source.package else ""
+    install = (
+        f"pip install '.[{source.package[1]}]' in Proctor's folder, or " if source.package else ""
+    )
     fetch = f"proctor benchmarks {source.name} --download" if source.sha256 else source.url
     raise InputError(
         f"{source.name}: {source.file} is not on this machine; {install}{fetch}, or --data PATH"
@@ -130,12 +132,12 @@ def find(source: Source, data: Path | None = None, folder: Path | None = None) -
 
 
 def is_pinned(path: Path, source: Source) -> bool | None:
-    """Say whether a file is the very one that the table names; None if it names none."""
+    """Return True if a file has the sha256 of its source; None if the source has none."""
     return None if source.sha256 is None else file_sha256(path) == source.sha256
 
 
 def cache_folder() -> Path | None:
-    """Return where downloads are kept."""
+    """Return the folder of downloads; None for a user without a home."""
     return home(".cache", "proctor", "data")
 
 
@@ -156,14 +158,14 @@ def _package_folder(source: Source) -> Path | None:
 
 
 def _unnamed(path: Path) -> Source:
-    """Return a source for a file that is no benchmark's own: its rows look like those of one."""
+    """Return a source for an unknown file, with the format that its first row has."""
     first = next(read_rows(path), None)
     fields = {} if first is None else first.decode(dict[str, Any], constants=True)
     return similar_source(fields, spelt_out(path.name).partition(".")[0], path.name)
 
 
 def similar_source(fields: Fields, name: str, file: str) -> Source:
-    """Return a source for rows that have the fields of some benchmark's, or of a tasks file."""
+    """Return a source for rows with the fields of a known benchmark or of a tasks file."""
     like = _benchmark_like(fields)
     read = like.read if like else tasks_file.read
     if like and like.reader_for:
@@ -189,8 +191,8 @@ def _benchmark_like(fields: Fields) -> Source | None:
     return next((source for source in known if source.matches and source.matches(fields)), None)
 
 
-def _load(source: Source, paths: Sequence[Path], choice: Selection, change: Change) -> Benchmark:
-    """Read tasks, make sure that their ids tell them apart, and keep those asked for."""
+def _load(source: Source, paths: Sequence[Path], selection: Selection, change: Change) -> Benchmark:
+    """Read all tasks, check that their ids are unique, and keep the selected ones."""
     reading = reader(source)
 
     def read(line: Line) -> Task:
@@ -208,7 +210,7 @@ def _load(source: Source, paths: Sequence[Path], choice: Selection, change: Chan
             where = seen[task.task_id]
             raise line.error(f"task_id {shorten(task.task_id)} stands in {where} already")
         seen[task.task_id] = f"{line.unit} {line.number}"
-        if choice.wants(task, line):
+        if selection.wants(task, line):
             tasks.add(line, task)
             languages.add(task.language)
         else:

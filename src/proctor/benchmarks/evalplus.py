@@ -1,17 +1,17 @@
-"""Rows as EvalPlus has them: many inputs, and a reference that knows the right answers.
+"""HumanEval+ and MBPP+: one family with one format, many inputs and a reference solution.
 
-`base_input` is what the original benchmark asks, `plus_input` what EvalPlus adds. Answers are held
-against the reference's, with `atol` where floats are expected; what differs from EvalPlus:
+`base_input` holds the inputs of the original benchmark, `plus_input` those that EvalPlus adds.
+Answers are compared with those of the reference, with `atol` for floats. Details and differences:
 
-    types        inputs have the types that the task's own tests show, see `restore_types.py`; the
+    types        inputs get the types that the task's own tests show, see `restore_types.py`; the
                  reference must pass those tests
-    sets         where EvalPlus ignores order and repetition, so do we
-    truth        where the tests only ask whether an answer is true, so do we; EvalPlus takes
-                 everything but None for true in three of these tasks
-    Mbpp/558     numbers of different lengths may be filled up with zeros, as there
+    sets         order and repetition are ignored where EvalPlus ignores them
+    truth        where the tests only check whether an answer is true, so do we; EvalPlus accepts
+                 everything but None as true in three of these tasks
+    Mbpp/558     numbers of different lengths may be padded with zeros, as there
     HumanEval/32 any root of the polynomial is right, as there, if it is a number
-    the rest     EvalPlus takes anything (Mbpp/164), zero (Mbpp/295) or another reading that the
-                 task's own tests contradict (Mbpp/581); we take what the reference gives
+    others       EvalPlus accepts anything (Mbpp/164), zero (Mbpp/295) or an interpretation that the
+                 task's own tests contradict (Mbpp/581); we accept what the reference returns
 """
 
 import ast
@@ -33,9 +33,9 @@ URL = "https://github.com/evalplus"
 SECONDS = 10.0
 PATIENCE = 4.0
 MEMORY = 4 * GIB
-"""As much as EvalPlus gives; the reference of Mbpp/255 needs more than one."""
+"""The limit of EvalPlus; the reference of Mbpp/255 needs more than 1 GiB."""
 OUTPUT = 8 * MIB
-"""A thousand calls may print a thousand times as much as one."""
+"""One program makes up to a thousand calls, each of which may print."""
 UNORDERED = frozenset(f"Mbpp/{number}" for number in (2, 7, 111, 140, 232, 249, 579, 769))
 LIMITS = Limits(cpu_seconds=SECONDS, wall_seconds=SECONDS, memory_bytes=MEMORY, output_bytes=OUTPUT)
 FIND_ZERO, DIGIT_DISTANCE = "HumanEval/32", "Mbpp/558"
@@ -66,7 +66,7 @@ def read(line: Line) -> Task:
     tree, name = _tests(line, row)
     try:
         inputs = restore_types(literal_calls(tree, name), [*row.base_input, *plus])
-    except TypeError as error:  # a list in what should be a set
+    except TypeError as error:  # a list in a set
         raise line.error(f"an input is not of the type that the tests show: {error}") from None
     cases = ReferenceCases(
         fn_name=row.entry_point,
@@ -90,13 +90,13 @@ def read(line: Line) -> Task:
 
 
 def aliases(task_id: str) -> list[str]:
-    """Return how other tools spell a task's id."""
+    """Return other spellings of a task id."""
     number = task_id.removeprefix("Mbpp/")
     return [] if number == task_id else [number, f"MBPP/{number}", f"mbpp/{number}"]
 
 
 def _tests(line: Line, row: Row) -> tuple[ast.Module, str]:
-    """Return the task's own tests, and what they call the function."""
+    """Return the task's own tests and the name by which they call the function."""
     field, text = ("assertion", row.assertion) if row.assertion else ("test", row.test)
     tree = parse(text)
     if tree is None or (not row.assertion and "check" not in bound_names(tree)):
@@ -130,7 +130,7 @@ def _asks_for_truth(test: ast.expr) -> bool:
 
 
 def _padded_distances(inputs: Sequence[Sequence[Any]]) -> Mapping[int, int]:
-    """Return the sum of the differences of digits, the shorter number filled up with zeros."""
+    """Return the sum of the differences of digits, the shorter number padded with zeros."""
     found = {}
     for index, given in enumerate(inputs):
         match given:

@@ -1,7 +1,7 @@
-"""Tasks that are too many for memory: each is read again from where it lies when it is needed.
+"""Tasks that are too large for memory: each is read again from its file when it is needed.
 
-What is held of a task is its id, its digest and its place. Rows of a file that can be read from
-anywhere stay there; others, those of a compressed file say, are written to a temporary one.
+Only the id, the digest and the place of a task are held in memory. Rows of a file that is not
+seekable, such as a compressed one, are copied to a temporary file.
 """
 
 import os
@@ -18,49 +18,49 @@ from proctor.records.task import Task
 from proctor.storage.jsonl import Line
 
 HELD_BYTES = 64 << 20
-"""How many bytes of rows are held as tasks; of larger files only their index is."""
+"""Maximum size of rows held in memory; larger files are indexed."""
 KEPT = 256
-"""How many tasks are kept as they are, for whoever asks for one again and again."""
+"""Size of the cache of tasks that were read last."""
 
 
 class LazyTasks:
-    """Tasks in a list as long as their rows are not too large for that, then on a shelf."""
+    """Collects tasks: in a list while they are small enough, then by an index of their file."""
 
     def __init__(self, read: Callable[[Line], Task]) -> None:
         self._read = read
         self._held: list[tuple[Line, Task]] = []
         self._bytes = 0
-        self._shelf: Shelf | None = None
+        self._indexed: IndexedTasks | None = None
 
     def add(self, line: Line, task: Task) -> None:
-        """Take one more."""
-        if self._shelf is not None:
-            self._shelf.add(line, task)
+        """Add a task."""
+        if self._indexed is not None:
+            self._indexed.add(line, task)
             return
         self._held.append((line, task))
         self._bytes += len(line.text)
         if self._bytes > HELD_BYTES:
-            self._shelf = Shelf(self._read)
+            self._indexed = IndexedTasks(self._read)
             for held in self._held:
-                self._shelf.add(*held)
+                self._indexed.add(*held)
             self._held.clear()
 
     @property
     def all(self) -> Sequence[Task]:
-        """All that were taken, in order."""
-        return [task for _, task in self._held] if self._shelf is None else self._shelf
+        """All tasks in order."""
+        return [task for _, task in self._held] if self._indexed is None else self._indexed
 
 
 class Row(NamedTuple):
-    """What is held of a task: where it stands, without its text, what it is called, its digest."""
+    """A task in the index: its line without the text, its id, its digest."""
 
     line: Line
     task_id: str
     sha256: str
 
 
-class Shelf(Sequence[Task]):
-    """Tasks in files, in their order."""
+class IndexedTasks(Sequence[Task]):
+    """A sequence of tasks that reads each from its file when it is used."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Shelf(Sequence[Task]):
         files: "dict[Path, IO[bytes]] | None" = None,
         rows: "Sequence[Row]" = (),
     ) -> None:
-        """Put up a shelf for rows of some files; `read` makes a task of a row."""
+        """Index rows of some files; `read` makes a task of a row."""
         self._read = read
         self._files = {} if files is None else files
         self._rows = list(rows)
@@ -78,7 +78,7 @@ class Shelf(Sequence[Task]):
         self.memory_bytes = 0
 
     def add(self, line: Line, task: Task) -> None:
-        """Put a task on the shelf, behind all others."""
+        """Append a task."""
         with boundary(HostError, "cannot keep tasks in a temporary file"):
             place = line.place or self._spooled(line.text)
             if line.file not in self._files:
@@ -88,12 +88,12 @@ class Shelf(Sequence[Task]):
 
     @property
     def ids(self) -> Sequence[str]:
-        """Ids of all tasks in order."""
+        """The ids of all tasks in order."""
         return [row.task_id for row in self._rows]
 
     @property
     def digests(self) -> Sequence[str]:
-        """Digests of all tasks in order."""
+        """The digests of all tasks in order."""
         return [row.sha256 for row in self._rows]
 
     def find(self, task_id: str) -> Task:
@@ -111,7 +111,7 @@ class Shelf(Sequence[Task]):
 
     def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
         if isinstance(index, slice):
-            part = Shelf(self._read, self._files, self._rows[index])
+            part = IndexedTasks(self._read, self._files, self._rows[index])
             part.memory_bytes = self.memory_bytes
             return part
         with self._lock:
@@ -140,7 +140,7 @@ class Shelf(Sequence[Task]):
         return task
 
     def _opened(self, line: Line) -> IO[bytes]:
-        """Return where the rows of a line's file are read from."""
+        """Open the file that holds a line: its own or the temporary one."""
         return self._spool if self._spool and line.place is None else line.file.open("rb")
 
     def _spooled(self, text: bytes) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.contests import RLLM, aliases, question_text
+from proctor.benchmarks.contest_rows import RLLM, aliases, question_text
 from proctor.benchmarks.source import Fields, Source
 from proctor.benchmarks.tasks_file import is_expression
 from proctor.extraction.assemble import BASE_IMPORTS

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.contests import BadRow, listed_tests, question_text
+from proctor.benchmarks.contest_rows import BadRow, listed_tests, question_text
 from proctor.benchmarks.source import Source
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.records.limits import Limits

@@ -1,8 +1,8 @@
-"""Rows as MBPP has them, full or sanitized: a sentence and three assertions.
+"""MBPP and its sanitized subset, one family with one format: a sentence and three assertions.
 
-The tests are `test_list`, which is what results are published on. Set-up code runs after the
-solution, because some of it uses names that the solution defines. A solution may take seconds
-(the reference of task 123 does), so the limit is 10 s.
+The tests are `test_list`, which published results use. Set-up code runs after the solution, because
+some of it uses names that the solution defines. The limit is 10 s because the reference of task 123
+takes seconds.
 """
 
 import ast
@@ -30,7 +30,7 @@ KNOWN = Declaration(
         "time": {"MBPP/123": "its reference takes seconds"},
     }
 )
-"""What is weak about MBPP as it is published."""
+"""Faults of the published data."""
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -65,7 +65,7 @@ def read(line: Line) -> Task:
 
 
 def aliases(task_id: str) -> list[str]:
-    """Return how other tools spell a task's id."""
+    """Return other spellings of a task id."""
     number = task_id.removeprefix("MBPP/")
     return [number, f"Mbpp/{number}", f"mbpp/{number}"]
 

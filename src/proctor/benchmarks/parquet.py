@@ -19,7 +19,7 @@ def read_parquet(path: Path) -> Iterator[Line]:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
         raise InputError(
-            f"cannot read {path}: Parquet needs pyarrow; pip install 'proctor[hub]'"
+            f"cannot read {path}: Parquet needs pyarrow; pip install '.[hub]' in Proctor's folder"
         ) from None
     number = 0
     try:

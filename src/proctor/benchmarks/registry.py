@@ -1,4 +1,4 @@
-"""The benchmarks that are known by name: those in SOURCES of the files of this package."""
+"""The benchmarks known by name: those in SOURCES of the files of this package."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ DECLARATION = re.compile(r"^SOURCES\b", re.MULTILINE)
 
 
 def _sources() -> Iterator[Source]:
-    """Yield what the files declare, by file name; files that declare nothing are not imported."""
+    """Yield the sources of all files, by file name; files without SOURCES are not imported."""
     files = resources.files(__package__)
     for name in sorted(file.name for file in files.iterdir() if file.name.endswith(".py")):
         if DECLARATION.search((files / name).read_text("utf-8")):

@@ -1,8 +1,8 @@
-"""Repository tasks: rows with a context, and folders that hold a repository and what to ask of it.
+"""Repository tasks: rows with a context, and folders with a repository and its tasks.
 
-A folder is a repository that builds as it is. `tasks.toml` in it says what is asked; a pair of
-comments, `// HOLE name` and `// END name`, marks what a task takes out of a file: the reference.
-Tests lie in `tests/` and are part of no context. Several such folders may lie in one.
+A folder is a repository that builds as it is. `tasks.toml` in it declares the tasks; a pair of
+comments, `// HOLE name` and `// END name`, marks the part of a file that a task removes: the
+reference. Tests lie in `tests/` and are in no context. A folder may hold several such folders.
 """
 
 import json
@@ -45,7 +45,7 @@ class ContextRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     call_graph: list[str] = []
 
 
-class Asked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class FolderTask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One task of a folder."""
 
     task_id: str
@@ -63,16 +63,16 @@ class Asked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Folder(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What `tasks.toml` says."""
+    """The content of `tasks.toml`."""
 
-    task: list[Asked]
+    task: list[FolderTask]
     flags: Sequence[str] = STANDARD
     sources: list[str] | None = None
     """Units that are linked; all by default."""
 
 
 def repository_of(row: ContextRow) -> Repository:
-    """Make a context of a row; a ValueError says what is wrong with it."""
+    """Make a context of a row; raise ValueError if it is invalid."""
     context = Repository(
         files=row.files,
         unit=row.unit,
@@ -121,7 +121,7 @@ def _rows(folder: Path) -> Iterator[Line]:
 
 
 def _row(
-    line: Line, folder: Path, asked: Folder, task: Asked, texts: dict[str, str]
+    line: Line, folder: Path, asked: Folder, task: FolderTask, texts: dict[str, str]
 ) -> dict[str, Any]:
     """Cut a task's hole, and write down all that belongs to it."""
     name = task.hole or task.task_id.rpartition("/")[2]
@@ -170,7 +170,7 @@ def _cut(line: Line, name: str, texts: dict[str, str]) -> tuple[str, str, str]:
     return path, MARKS.sub("", text), MARKS.sub("", match[1])
 
 
-def _prompt(task: Asked, unit: str, files: dict[str, str]) -> str:
+def _prompt(task: FolderTask, unit: str, files: dict[str, str]) -> str:
     """Show what is asked, the headers that may be used, and the unit."""
     shown = [*(path for path in task.headers if path != unit), unit]
     parts = [f"{path}:\n```cpp\n{files[path].rstrip()}\n```" for path in shown if path in files]

@@ -37,9 +37,9 @@ def restore_types(
     calls: Sequence[Sequence[Any]], inputs: Sequence[Sequence[Any]]
 ) -> list[list[Any]]:
     """Give the arguments of inputs the types that they have in calls."""
-    most = max(map(len, calls), default=0)
+    max_arguments = max(map(len, calls), default=0)
     places = []
-    for place in range(most):
+    for place in range(max_arguments):
         seen = [call[place] for call in calls if place < len(call)]
         texts = [given[place] for given in inputs if place < len(given)]
         numbers = all(type(value) in NUMBERS for value in seen) and _all_numbers(texts)

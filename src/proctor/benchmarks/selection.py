@@ -1,4 +1,4 @@
-"""Which tasks of a benchmark are asked for: a release of it, or those of some dates."""
+"""Select tasks of a benchmark: those of a release, or those of some dates."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -12,7 +12,7 @@ from proctor.storage.jsonl import Line
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked for; nothing is everything."""
+    """The tasks that the user asked for; all by default."""
 
     release: str | None = None
     start: date | None = None
@@ -21,7 +21,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """The last day, itself included."""
 
     def files(self, source: Source) -> Sequence[str]:
-        """Return the names of the files that are to be read."""
+        """Return the names of the files to read."""
         if not source.releases:
             if self.release is not None:
                 raise InputError(f"--release {self.release}: {source.name} has no releases")
@@ -33,7 +33,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         return source.releases[release]
 
     def wants(self, task: Task, line: Line) -> bool:
-        """Say whether a task is asked for."""
+        """Return True if a task is selected."""
         if self.start is None and self.end is None:
             return True
         if task.metadata.date is None:
@@ -43,7 +43,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_day(flag: str, text: str | None) -> date | None:
-    """Read a day that the user wrote."""
+    """Parse a date from the command line."""
     try:
         return None if text is None else date.fromisoformat(text)
     except ValueError:

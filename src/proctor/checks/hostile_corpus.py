@@ -2,8 +2,8 @@
 
 Folders: a language, in it a bucket. A program in Python answers one question, `double(x)`, and one
 in another language `twice(x)`; as a program of its own it reads a number and prints its double. In
-C++ it may answer `doubled(xs)` instead, to be judged in every way that there is (`WAYS`). Its first
-lines, comments of its language, may say
+C++ it may answer `doubled(xs)` instead, for each kind in CPP_KINDS. Its first lines, comments of
+its language, may say
 
     # kinds: all stdin       the kinds of tests it is run under; `all` are the four kinds of calls
     # class: reading         what it is about, see CLASSES
@@ -81,14 +81,14 @@ _DOUBLED = (
     "    assert(doubled(many) == vector<int>(100, 42));\n"
     "    assert((doubled({-3}) == vector<int>{-6}));\n}\n"
 )
-WAYS = {
+CPP_KINDS = {
     "apart": (_DECLARED, _DOUBLED),
     "together": (_DECLARED, _DOUBLED.replace("{}", "try { (void)0; } catch (...) {}", 1)),
     "text": ("", _DOUBLED),
 }
-"""How C++ is judged → a prompt and tests that are judged so: see `judge/cpp/judge.py`."""
+"""Kind of C++ tests → a prompt and tests that are judged that way: see `judge/cpp/judge.py`."""
 SHARING = ("unittest", "program", "together", "text")
-"""Kinds whose tests are in one process with the candidate."""
+"""Kinds whose tests share a process with the candidate."""
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=2.0, memory_bytes=256 * MIB)
 SOLUTION = "def double(x):\n    return x + x\n"
 
@@ -108,13 +108,13 @@ class CorpusProgram(msgspec.Struct, frozen=True, kw_only=True):
     denylist: bool
 
     def fits(self, tier: str) -> bool:
-        """Say whether it may be run in a tier."""
+        """Return True if it may run in a tier."""
         return not self.tiers or tier in self.tiers
 
     def task(self) -> Task:
         """Return the task that its programs are answers to."""
-        if self.kind in WAYS:
-            prompt, code = WAYS[self.kind]
+        if self.kind in CPP_KINDS:
+            prompt, code = CPP_KINDS[self.kind]
             return Task(
                 task_id=f"corpus/{self.kind}",
                 language=self.language,
@@ -144,7 +144,7 @@ class CorpusProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def corpus_folder() -> Path:
-    """Return where the programs are: beside this module, or in the checkout it belongs to."""
+    """Return the folder of the corpus: in the package, or in its checkout."""
     package = Path(__file__).parents[1]
     for folder in (package / "corpus", package.parents[1] / "tests" / "corpus"):
         if (folder / "python").is_dir():

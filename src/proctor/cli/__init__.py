@@ -19,7 +19,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run a command and turn whatever goes wrong into one sentence and an exit status."""
     try:
-        _settle_streams()
+        _set_up_streams()
         with terminable():
             from proctor.cli.app import app  # noqa: PLC0415  takes a while
 
@@ -41,7 +41,7 @@ def main() -> None:
         sys.exit(3)
 
 
-def _settle_streams() -> None:
+def _set_up_streams() -> None:
     """See that all three streams are there, so that no file of a run is taken for one of them."""
     while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004
         pass
@@ -59,7 +59,7 @@ def complain(message: str) -> None:
 
 
 def _say(line: str) -> None:
-    from proctor.report.text import printable  # noqa: PLC0415
+    from proctor.report.text import printable  # noqa: PLC0415  only for errors
 
     shown = printable(line[:MAX_MESSAGE]) + ("…" if len(line) > MAX_MESSAGE else "")
     with suppress(OSError):  # the exit status says it, too

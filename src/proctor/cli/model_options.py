@@ -244,11 +244,11 @@ def _flag(name: str, *, chat: bool | None = None) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _within(flag: str, value: float | None, least: float, most: float) -> None:
-    """Refuse a number out of bounds, or none; 0 is only a temperature."""
+def _within(flag: str, value: float | None, min_value: float, max_value: float) -> None:
+    """Reject a number out of bounds; 0 is only a valid temperature."""
     if value is None:
         return
-    fits = least <= value <= most and (value > 0 or flag == "--temperature")
+    fits = min_value <= value <= max_value and (value > 0 or flag == "--temperature")
     if not (fits and math.isfinite(value)):
         above = "from 0" if flag == "--temperature" else "above 0 and"
-        raise InputError(f"{flag} {value:g}: must be {above} up to {most:g}")
+        raise InputError(f"{flag} {value:g}: must be {above} up to {max_value:g}")

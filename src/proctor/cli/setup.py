@@ -29,7 +29,7 @@ from proctor.settings import Settings, default_workers
 from proctor.storage.jsonl import MAX_LINE
 
 MIN_MEMORY, MAX_MEMORY = 32 << 20, 1 << 50
-"""An interpreter does not start in less; more than the most is a slip."""
+"""An interpreter does not start in less; a larger value is a typing error."""
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -58,8 +58,8 @@ def parse_bytes(text: str) -> int:
         raise InputError(f"--memory {text}: write it as 512MiB or 2G")
     size = float(match[1]) * UNITS[match[2]]
     if not MIN_MEMORY <= size <= MAX_MEMORY:
-        least, most = MIN_MEMORY >> 20, MAX_MEMORY >> 40
-        raise InputError(f"--memory {text}: must be from {least} MiB to {most} TiB")
+        min_mib, max_tib = MIN_MEMORY >> 20, MAX_MEMORY >> 40
+        raise InputError(f"--memory {text}: must be from {min_mib} MiB to {max_tib} TiB")
     return int(size)
 
 
@@ -252,5 +252,6 @@ def require_installed(what: str, packages: Sequence[str]) -> None:
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise InputError(
-            f"{what} needs {', '.join(missing)}; install it with pip install 'proctor[serve]'"
+            f"{what} needs {', '.join(missing)}; "
+            "install it with pip install '.[serve]' in Proctor's folder"
         )

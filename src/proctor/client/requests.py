@@ -48,7 +48,7 @@ def httpx() -> Any:
         import httpx2  # noqa: PLC0415  most who import proctor ask no service
     except ImportError:
         raise InputError(
-            "a client needs httpx2; install it with pip install 'proctor[models]'"
+            "a client needs httpx2; install it with pip install '.[models]' in Proctor's folder"
         ) from None
     return httpx2
 

@@ -1,6 +1,6 @@
-"""How a task arrives in the columns of a training set, and how an answer does.
+"""Read tasks and answers from the columns of a training set.
 
-A row says how it is to be checked in one of these columns; the first that is not empty counts:
+One of these columns says how a row is checked; the first that is not empty counts:
 
 | column              | holds                                                                    |
 |---------------------|--------------------------------------------------------------------------|
@@ -14,10 +14,10 @@ A row says how it is to be checked in one of these columns; the first that is no
 |                     | `task` or `tests` hold                                                   |
 | `task_id`           | the id of a task of the benchmark that the column `benchmark` names      |
 
-Each may be JSON in a text. Beside them `entry_point`, `timeout_s` and `canonical_solution` are
-read. Cases of a function are lists of arguments, or texts with one JSON value a line. Objects with
-`inputs`, `assert_case` or `functional` and lists of cases are how the DeepCoder family writes its
-rows; solutions to these expect the usual imports in front of them.
+Each may be JSON in a text. The columns `entry_point`, `timeout_s` and `canonical_solution` are
+read, too. Cases of a function are lists of arguments, or texts with one JSON value a line. The
+DeepCoder family writes its rows as objects with `inputs`, `assert_case` or `functional`, or as
+lists of cases; solutions to these expect the usual imports in front of them.
 """
 
 import ast
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from proctor.api import as_task
 from proctor.benchmarks import load
-from proctor.benchmarks.contests import process_input_output
+from proctor.benchmarks.contest_rows import process_input_output
 from proctor.errors import InputError
 from proctor.extraction.python.syntax import bound_names, parse
 from proctor.grading.prepare import Preamble
@@ -38,35 +38,42 @@ from proctor.settings import load_settings
 from proctor.storage.jsonl import shorten
 
 SOURCES = ("task", "tests", "assertions", "inputs", "ground_truth", "task_id")
-"""Columns that say how a row is checked, in the order in which they are looked at."""
-BESIDE = ("outputs", "fn_name", "entry_point", "timeout_s", "canonical_solution", "benchmark")
-COLUMNS = frozenset((*SOURCES, *BESIDE))
+"""Columns that say how a row is checked, by precedence."""
+OTHER_COLUMNS = (
+    "outputs",
+    "fn_name",
+    "entry_point",
+    "timeout_s",
+    "canonical_solution",
+    "benchmark",
+)
+COLUMNS = frozenset((*SOURCES, *OTHER_COLUMNS))
 FAMILY = {"assert_case", "functional", "inputs"}
 """An object with one of these is tests as the DeepCoder family writes them."""
 
 
-class Asked(NamedTuple):
-    """The task of a row, and what its users put in front of solutions."""
+class RowTask(NamedTuple):
+    """The task of a row, and the imports that its solutions expect."""
 
     task: Task
     preamble: Preamble = "none"
 
 
-def task_from_columns(row: Mapping[str, Any], prompt: Any = "") -> Asked:
-    """Return the task of a row, or say what is wrong with it."""
+def task_from_columns(row: Mapping[str, Any], prompt: Any = "") -> RowTask:
+    """Return the task of a row; an InputError names the column that is wrong."""
     given = {name: plain(row[name]) for name in COLUMNS if row.get(name) is not None}
     source = next((name for name in SOURCES if name in given), None)
     match source:
         case None:
             raise InputError(f"no column says how to check it; one of {', '.join(SOURCES)} must")
         case "task_id":
-            return Asked(_known_task(given))
+            return RowTask(_known_task(given))
         case "inputs":
             value: Any = {name: given.get(name) for name in ("inputs", "outputs")}
         case _:
             value = parsed(source, given[source])
     if isinstance(value, dict) and not {"kind", *FAMILY} & value.keys():
-        return Asked(as_task(_filled(value)))
+        return RowTask(as_task(_filled(value)))
     tests = _tests(source, value, given)
     checked = entry_of(tests.get("code")) if tests["kind"] == "check" else None
     fields = {
@@ -77,7 +84,7 @@ def task_from_columns(row: Mapping[str, Any], prompt: Any = "") -> Asked:
         "metadata": {"timeout_s": given.get("timeout_s")},
         "canonical_solution": given.get("canonical_solution"),
     }
-    return Asked(as_task(_filled(fields)), "base" if _of_the_family(value) else "none")
+    return RowTask(as_task(_filled(fields)), "base" if _of_the_family(value) else "none")
 
 
 def get_columns(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -88,7 +95,7 @@ def get_columns(row: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value without arrays, which columns become when they are read from parquet."""
+    """Return a value with arrays, as Parquet files have them, replaced by lists."""
     match list_of(value):
         case dict() as fields:
             return {key: plain(item) for key, item in fields.items()}
@@ -99,13 +106,13 @@ def plain(value: Any) -> Any:
 
 
 def list_of(value: Any) -> Any:
-    """Return what is a list in another guise as one."""
+    """Convert arrays and tuples to lists; return other values unchanged."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return list(value) if isinstance(value, tuple) else value
 
 
 def parsed(column: str, value: Any) -> Any:
-    """Return what a column holds, out of JSON if it is a text."""
+    """Return the value of a column, decoded from JSON if it is a text."""
     if not isinstance(value, str):
         return value
     try:
@@ -115,9 +122,9 @@ def parsed(column: str, value: Any) -> Any:
 
 
 def code_prompt(prompt: Any) -> str:
-    """Return a prompt that answers may continue.
+    """Return the prompt if answers may continue it, else an empty text.
 
-    A conversation is none. Nor is a word or two that happen to be Python: the tests would run it.
+    They cannot continue a conversation, nor a few words that happen to parse as Python.
     """
     if not isinstance(prompt, str):
         return ""
@@ -126,7 +133,7 @@ def code_prompt(prompt: Any) -> str:
 
 
 def entry_of(code: Any) -> str | None:
-    """Return what test code calls `check` with in its last line, if it does."""
+    """Return the argument of `check(…)` if that is the last line of test code."""
     tree = parse(code) if isinstance(code, str) else None
     match tree:
         case ast.Module(
@@ -166,7 +173,7 @@ def _filled(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tests(column: str, value: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
+def _tests(column: str, value: Any, row: Mapping[str, Any]) -> dict[str, Any]:
     match value:
         case {"kind": str()}:
             return _filled(value)
@@ -175,7 +182,7 @@ def _tests(column: str, value: Any, beside: Mapping[str, Any]) -> dict[str, Any]
         case {"functional": str() as code}:
             return {"kind": "check", "code": code}
         case {"inputs": inputs, "outputs": outputs}:
-            name = value.get("fn_name") or beside.get("fn_name")
+            name = value.get("fn_name") or row.get("fn_name")
             return _cases(column, parsed("inputs", inputs), parsed("outputs", outputs), name)
         case [str(), *_]:
             return {"kind": "assertions", "targets": value}
@@ -183,7 +190,7 @@ def _tests(column: str, value: Any, beside: Mapping[str, Any]) -> dict[str, Any]
             first = value[0].get("metadata")
             name = first.get("func_name") if isinstance(first, dict) else None
             inputs, outputs = ([case.get(side) for case in value] for side in ("input", "output"))
-            return _cases(column, inputs, outputs, name or beside.get("fn_name"))
+            return _cases(column, inputs, outputs, name or row.get("fn_name"))
     raise InputError(f"{column} holds no tests that are known here: {shorten(value)}")
 
 
@@ -221,7 +228,7 @@ def _lines(column: str, value: Any) -> str:
 
 
 def _call(column: str, arguments: Any, expected: Any) -> tuple[list[Any], Any]:
-    """Return the arguments of a call and its value, as rows of this family write them."""
+    """Return the arguments and the value of a call in the format of the DeepCoder family."""
     if isinstance(arguments, str):
         arguments = [parsed(f"{column}: a line of inputs", line) for line in arguments.splitlines()]
         expected = parsed(f"{column}: an output", expected)

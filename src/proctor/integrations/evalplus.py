@@ -1,4 +1,4 @@
-"""What `evalplus.evaluate` takes and leaves: its data, the place of its results, its figures."""
+"""Compatibility with `evalplus.evaluate`: its data, its results file, its figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,19 +9,19 @@ import msgspec
 from proctor.errors import InputError
 from proctor.records.task import ReferenceCases, Task
 from proctor.results.pass_at_k import default_ks, pass_at_k
-from proctor.settings import told
+from proctor.settings import environment_variable
 from proctor.storage.jsonl import explain_error, read_whole
 
 BENCHMARKS = {"humaneval": "humaneval+", "mbpp": "mbpp+"}
 OVERRIDES = {"humaneval": "HUMANEVAL_OVERRIDE_PATH", "mbpp": "MBPP_OVERRIDE_PATH"}
-"""Variables by which EvalPlus is told where its data are."""
+"""Environment variables that tell EvalPlus where its data are."""
 VERSIONS = {"humaneval": ("default", "v0.1.10"), "mbpp": ("default", "v0.2.0")}
 MAX_RESULTS = 4 << 30
 PASS = "pass"
 
 
 class Sample(msgspec.Struct):
-    """What results say of one sample, as far as figures need it."""
+    """The fields of a sample's results that figures need."""
 
     base_status: str | None = None
     plus_status: str | None = None
@@ -34,10 +34,10 @@ class Results(msgspec.Struct):
 
 
 def data_of(dataset: str, data: Path | None, *, variant: str, version: str) -> Path | None:
-    """Return where the data are if somebody said so; a variant is a file that has to be named."""
+    """Return the path of the data if the user named one; a variant needs one."""
     if dataset not in BENCHMARKS:
         raise InputError(f"--dataset {dataset}: must be one of {', '.join(BENCHMARKS)}")
-    named = told(OVERRIDES[dataset])
+    named = environment_variable(OVERRIDES[dataset])
     path = data or (Path(named) if named else None)
     if path is not None:
         return path

@@ -188,10 +188,10 @@ class ProctorSandboxEnvironment(SandboxEnvironment):  # type: ignore[misc]
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:  # noqa: FBT001, FBT002
         """Return a file."""
-        most = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
+        max_bytes = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
         said = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
         try:
-            content = await self._do(partial(self._workspace.read, file, most))
+            content = await self._do(partial(self._workspace.read, file, max_bytes))
         except OSError as error:
             if error.errno != EFBIG:
                 raise

@@ -46,7 +46,12 @@ from proctor.records.program import Program
 from proctor.records.task import Assertions, CheckFunction, Task
 from proctor.records.verdict import Bucket, Failed, Passed, TestResult, decide
 from proctor.sandbox import Sandbox
-from proctor.sandbox.inside.roles.proxies import ASKED, OBJECTS, STUCK, TOLD
+from proctor.sandbox.inside.roles.proxies import (
+    NOTE_CANNOT_CROSS,
+    NOTE_OBJECT_CALLED,
+    NOTE_OBJECT_DECIDED,
+    NOTE_OBJECTS_CROSSED,
+)
 
 ONE_PROCESS = re.compile(
     r"\b(?:patch|mock|monkeypatch|capsys|capfd|redirect_std\w+|sys\.std\w+|sys\.modules"
@@ -89,9 +94,9 @@ class AssertionJudge:
         state = self._state(task)
         found = self._together(state, program) if state.together else self._apart(state, program)
         notes = found.findings.notes
-        if isinstance(found.verdict, Failed) and notes & {OBJECTS, STUCK}:
+        if isinstance(found.verdict, Failed) and notes & {NOTE_OBJECTS_CROSSED, NOTE_CANNOT_CROSS}:
             return self._doubt_failure(state, program, found)
-        if isinstance(found.verdict, Passed) and notes & {ASKED, TOLD}:
+        if isinstance(found.verdict, Passed) and notes & {NOTE_OBJECT_DECIDED, NOTE_OBJECT_CALLED}:
             return self._doubt_pass(state, found)
         return found
 
@@ -153,7 +158,9 @@ class AssertionJudge:
             return found
         theirs = self._reference_apart(state, program)
         notes = found.findings.notes - theirs.findings.notes
-        if not notes & {ASKED, TOLD} or not isinstance(theirs.verdict, Passed):
+        if not notes & {NOTE_OBJECT_DECIDED, NOTE_OBJECT_CALLED} or not isinstance(
+            theirs.verdict, Passed
+        ):
             return found
         detail = "passes only by what its own objects say of themselves"
         verdict = Failed(
@@ -180,7 +187,7 @@ class AssertionJudge:
             tests, objects = asked.judge(exchanged, early_stop=self._early_stop)
         except CandidateEnded as end:
             tests = all_failed_by(state.order, end)
-        notes = frozenset({OBJECTS} if objects else ())
+        notes = frozenset({NOTE_OBJECTS_CROSSED} if objects else ())
         return self._found(state, tests, exchanged.execution, notes)
 
     def _compare_live(self, state: _TaskState, program: Program, asked: CallBatch) -> Judgement:
@@ -202,7 +209,9 @@ class AssertionJudge:
             execution = candidate.abort()
         finally:
             candidate.abort()
-        return self._found(state, tests, execution, frozenset({OBJECTS} if objects else ()))
+        return self._found(
+            state, tests, execution, frozenset({NOTE_OBJECTS_CROSSED} if objects else ())
+        )
 
     def _examine(self, state: _TaskState, program: Program) -> Judgement:
         """Have an examiner run the tests."""

@@ -157,8 +157,8 @@ def _programs_mib() -> float | None:
         import resource  # noqa: PLC0415  not everywhere
     except ImportError:
         return None
-    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return round(most / (MIB if sys.platform == "darwin" else 1024), 1)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return round(peak / (MIB if sys.platform == "darwin" else 1024), 1)
 
 
 def _gpu_memory_mib(provider: Provider) -> float | None:

@@ -14,12 +14,18 @@ VERSION = "2023-06-01"
 
 
 class Anthropic(HttpProvider):
-    """One model, asked for chat: there is no plain continuation."""
+    """One model, for chat only."""
 
     chat = True
 
     def __init__(
-        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: ServedModel
+        self,
+        model: str,
+        *,
+        url: str | None,
+        key: str | None,
+        chat: bool | None,
+        served_model: ServedModel,
     ) -> None:
         name = f"anthropic:{model}"
         if chat is False:
@@ -28,7 +34,9 @@ class Anthropic(HttpProvider):
             raise InputError(f"--model {name}: put a key into {KEY}")
         self._model = model
         headers = {"x-api-key": key or "none", "anthropic-version": VERSION}
-        super().__init__(name, Endpoint(url or ANTHROPIC, headers, KEY, how), how.max_in_flight)
+        super().__init__(
+            name, Endpoint(url or ANTHROPIC, headers, KEY, served_model), served_model.max_in_flight
+        )
 
     def _ask(self, request: Request, sampling: Sampling) -> Completion:
         begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""One HTTP server that models are behind: asked again while that may help, never for ever."""
+"""One HTTP server of models: requests to it, their time limits and retries."""
 
 import copy
 import email.utils
@@ -22,42 +22,44 @@ MAX_SAID = 300
 MAX_RETRY_AFTER = 120.0
 ATTEMPTS = 6
 BUSY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-"""Answers that may be others a moment later."""
+"""Status codes after which a retry may succeed."""
 
 
 class ServedModel(NamedTuple):
-    """How a server is asked."""
+    """How requests are sent to a model behind a server."""
 
     max_in_flight: int = 16
-    """Requests under way."""
+    """Maximum number of concurrent requests."""
     seconds: float = 600.0
-    """For one request, from sending it to the last byte of its answer."""
+    """Time limit of one request, from sending it to the last byte of the response."""
     first_wait_seconds: float = 0.5
-    """Before it is asked again; then longer and longer, and never for everybody the same."""
+    """Delay before the first retry; later ones grow exponentially, with jitter."""
 
 
 def be_quiet() -> None:
-    """Have nothing logged of requests that are sent again, in this process."""
+    """Turn off the logging of retries in this process."""
     stamina.instrumentation.set_on_retry_hooks([])
 
 
 class Endpoint:
-    """A server by its address, with the headers that it wants; safe for several threads."""
+    """A server, its address and the headers for it; safe for several threads."""
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], key_name: str, how: ServedModel
+        self, url: str, headers: Mapping[str, str], key_name: str, served_model: ServedModel
     ) -> None:
         self.url = url.rstrip("/")
         self._key_name = key_name
-        self._how = how
+        self._served_model = served_model
         self._reached = False
         if "@" in self.url:
             raise InputError(f"an address must hold no key or password; put it into {key_name}")
         try:
             self._client = httpx2.Client(
                 headers=dict(headers),
-                timeout=httpx2.Timeout(how.seconds, connect=min(how.seconds, 20.0)),
-                limits=httpx2.Limits(max_connections=how.max_in_flight),
+                timeout=httpx2.Timeout(
+                    served_model.seconds, connect=min(served_model.seconds, 20.0)
+                ),
+                limits=httpx2.Limits(max_connections=served_model.max_in_flight),
             )
             httpx2.URL(self.url)
         except (httpx2.InvalidURL, UnicodeEncodeError) as error:
@@ -66,12 +68,12 @@ class Endpoint:
     def post(
         self, path: str, body: Mapping[str, Any], read: Callable[[dict[str, Any]], Read]
     ) -> Read:
-        """Send one request and return what `read` makes of the object that is the answer.
+        """Send one request and return `read` of the JSON object in the response.
 
-        If that raises a PassingNoAnswer, the server is asked again as if it had not answered.
+        If `read` raises PassingNoAnswer, the request is retried.
         """
         content = json.dumps(body).encode()
-        first = self._how.first_wait_seconds
+        first = self._served_model.first_wait_seconds
         for attempt in stamina.retry_context(
             on=_worth_another_try,
             attempts=ATTEMPTS,
@@ -85,7 +87,7 @@ class Endpoint:
         raise AssertionError("a retry ends with an answer or an error")
 
     def at_root(self) -> "Endpoint":
-        """Return the same server by its address without the version of a protocol."""
+        """Return the same server at its address without `/v1`."""
         root = copy.copy(self)
         root.url = self.url.removesuffix("/v1")
         return root
@@ -96,7 +98,7 @@ class Endpoint:
 
     def _post_once(self, path: str, body: bytes) -> dict[str, Any]:
         url = self.url + path
-        deadline = time.monotonic() + self._how.seconds
+        deadline = time.monotonic() + self._served_model.seconds
         kind = {"content-type": "application/json"}
         try:
             with self._client.stream("POST", url, content=body, headers=kind) as response:
@@ -107,14 +109,18 @@ class Endpoint:
                     if len(content) > MAX_BODY:
                         raise NoAnswer(f"{url} answers with more than {MAX_BODY >> 20} MiB")
                     if time.monotonic() > deadline:
-                        raise PassingNoAnswer(f"{url}: no answer in {self._how.seconds:g} s")
+                        raise PassingNoAnswer(
+                            f"{url}: no answer in {self._served_model.seconds:g} s"
+                        )
         except httpx2.ConnectError as error:
             said = f"there is no server at {self.url} ({error})"
-            if not self._reached:  # it did not go: it was never there
+            if not self._reached:  # no request has succeeded yet, so this is a wrong address
                 raise ModelError(f"{said}; start it, or name another with --base-url") from error
             raise PassingNoAnswer(said) from error
         except httpx2.TimeoutException as error:
-            raise PassingNoAnswer(f"{url}: no answer in {self._how.seconds:g} s") from error
+            raise PassingNoAnswer(
+                f"{url}: no answer in {self._served_model.seconds:g} s"
+            ) from error
         except httpx2.UnsupportedProtocol:
             raise InputError(f"{self.url}: an address begins with http:// or https://") from None
         except httpx2.RequestError as error:
@@ -124,7 +130,7 @@ class Endpoint:
         return _object(url, bytes(content))
 
     def _refusal(self, url: str, response: httpx2.Response, content: bytes) -> Exception:
-        """Say what an answer means that is none."""
+        """Return the exception for a status that is not 200."""
         status = response.status_code
         said = f"{url} answers {status}: {_reason(content)}"
         if status in (401, 403):
@@ -137,7 +143,7 @@ class Endpoint:
 
 
 class HttpProvider:
-    """What providers behind a server share; a subclass sends one request and reads its answer."""
+    """Base of providers behind a server; a subclass sends one request and reads its response."""
 
     def __init__(self, name: str, endpoint: Endpoint, max_in_flight: int) -> None:
         self.name = name
@@ -147,7 +153,7 @@ class HttpProvider:
     def answer(
         self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
     ) -> Iterator[Completion]:
-        """Answer requests, many at once, in the order in which answers come."""
+        """Answer requests concurrently; yield completions as they arrive."""
         return ask_all(
             lambda request: self._ask(request, sampling),
             requests,
@@ -165,7 +171,7 @@ class HttpProvider:
 
 
 class _Busy(PassingNoAnswer):
-    """The server wants to be asked later, and may say when."""
+    """The server asks for a retry later, perhaps after a given time."""
 
     def __init__(self, said: str, seconds: float | None) -> None:
         super().__init__(said)
@@ -173,7 +179,7 @@ class _Busy(PassingNoAnswer):
 
 
 def _worth_another_try(error: Exception) -> bool | float:
-    """Say whether to ask again, or when."""
+    """Return whether to retry, or after how many seconds."""
     if isinstance(error, _Busy) and error.seconds is not None:
         return error.seconds
     return isinstance(error, NoAnswer) and error.passing
@@ -203,7 +209,7 @@ def _object(url: str, content: bytes) -> dict[str, Any]:
 
 
 def _reason(content: bytes) -> str:
-    """Find the sentence in a server's error."""
+    """Return the message in a server's error."""
     try:
         value = json.loads(content)
         error = value.get("error", value)

@@ -16,29 +16,35 @@ KEY = "OPENAI_API_KEY"
 
 
 class OpenAI(HttpProvider):
-    """One model of one server, asked for chat or for plain continuation."""
+    """One model of one server, for chat or for plain completion."""
 
     def __init__(
-        self, model: str, *, url: str | None, key: str | None, chat: bool | None, how: ServedModel
+        self,
+        model: str,
+        *,
+        url: str | None,
+        key: str | None,
+        chat: bool | None,
+        served_model: ServedModel,
     ) -> None:
         self.chat = chat is not False
         self._model = model
-        self._strict = url is None  # OpenAI itself refuses what it does not know
+        self._strict = url is None  # OpenAI itself rejects unknown fields
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
-        endpoint = Endpoint(url or OPENAI, headers, KEY, how)
-        super().__init__(f"openai:{model}", endpoint, how.max_in_flight)
+        endpoint = Endpoint(url or OPENAI, headers, KEY, served_model)
+        super().__init__(f"openai:{model}", endpoint, served_model.max_in_flight)
 
     def score(self, text: str, context: int) -> ScoredText:
-        """Say how likely a text is, if the server tells that of prompts."""
+        """Return the log-probabilities of a text, if the server reports them for prompts."""
         return PromptLogprobs(self.name, self._model, self._endpoint).score(text, context)
 
     def trace(self, request: Request, sampling: Sampling) -> TracedTokens:
-        """Answer one request and say how likely every token was, if the server tells that."""
+        """Answer one request, with log-probabilities of its tokens if the server reports them."""
         try:
             return self._trace(request, sampling, {"logprobs": True if self.chat else 1})
         except PassingNoAnswer:
             raise
-        except NoAnswer:  # some models refuse to be asked for that
+        except NoAnswer:  # some models reject requests for log-probabilities
             return self._trace(request, sampling, {})
 
     def _ask(self, request: Request, sampling: Sampling) -> Completion:

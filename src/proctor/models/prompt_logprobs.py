@@ -1,7 +1,7 @@
-"""Scores of a text from a server that sends a prompt back with log-probabilities, as vLLM does.
+"""Score a text on a server that returns log-probabilities of a prompt, as vLLM does.
 
-Where the server has `/tokenize` a text is cut into windows of tokens; where it has not, it is sent
-in one piece and must fit.
+If the server has `/tokenize`, a text is cut into windows of tokens; else it is sent in one piece
+and must fit into the context.
 """
 
 import math
@@ -12,8 +12,8 @@ from proctor.models.http import Endpoint
 from proctor.models.logprobs import ScoredText, leading_tokens, score_tokens
 
 
-class Told(NamedTuple):
-    """What a server says of the tokens of a prompt."""
+class PromptTokens(NamedTuple):
+    """The tokens of a prompt and their log-probabilities, as a server reports them."""
 
     texts: list[Any]
     logprobs: list[float | None]
@@ -34,8 +34,8 @@ class PromptLogprobs:
         body, _ = self._tokenize(text, special=False)
         if not body:
             return self._score_whole(text)
-        whole, most = self._tokenize(text, special=True)
-        lead, context = leading_tokens(whole, body), min(context, most)
+        whole, context_length = self._tokenize(text, special=True)
+        lead, context = leading_tokens(whole, body), min(context, context_length)
         found = score_tokens(lead, body, context, self._logprobs)
         skipped = 0 if lead else _size(text, self._ask(body[:1]).texts[0])
         return ScoredText(found, len(text.encode()) - skipped, len(body) - len(found), context)
@@ -53,7 +53,7 @@ class PromptLogprobs:
         return [one for one in told[first:] if one is not None]
 
     def _tokenize(self, text: str, *, special: bool) -> tuple[list[int], int]:
-        """Return the tokens of a text and how many the model takes; none if nobody tells them."""
+        """Return the tokens of a text and the context length; [], 0 if the server cannot tell."""
         body = {"model": self._model, "prompt": text, "add_special_tokens": special}
         try:
             said = self._endpoint.at_root().post("/tokenize", body, lambda said: said)
@@ -61,19 +61,19 @@ class PromptLogprobs:
             raise
         except (InputError, NoAnswer):
             return [], 0
-        ids, most = said.get("tokens"), said.get("max_model_len")
+        ids, context_length = said.get("tokens"), said.get("max_model_len")
         if not isinstance(ids, list) or not all(type(one) is int for one in ids):
             return [], 0
-        return ids, most - 1 if type(most) is int else 1 << 30
+        return ids, context_length - 1 if type(context_length) is int else 1 << 30
 
-    def _ask(self, prompt: str | list[int]) -> Told:
+    def _ask(self, prompt: str | list[int]) -> PromptTokens:
         body = {"model": self._model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
         return self._endpoint.post(
             "/completions", {**body, "logprobs": 1, "echo": True}, self._read
         )
 
-    def _read(self, said: dict[str, Any]) -> Told:
-        """Read what is said of the prompt, without the one token that was asked for after it."""
+    def _read(self, said: dict[str, Any]) -> PromptTokens:
+        """Read the tokens of the prompt, without the one token that was generated."""
         try:
             told = said["choices"][0]["logprobs"] or {}
             count = said["usage"]["prompt_tokens"]
@@ -83,7 +83,7 @@ class PromptLogprobs:
                     f"--model {self._name}: its server does not tell the log-probabilities of a "
                     "prompt (echo with logprobs, as vLLM does); for GGUF files take llama:PATH"
                 )
-            found = Told(texts[:count], logprobs[:count])
+            found = PromptTokens(texts[:count], logprobs[:count])
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             why = f"an answer without log-probabilities ({error!r})"
             raise PassingNoAnswer(f"{self._name}: {why}") from None
@@ -97,5 +97,5 @@ def _is_logprob(value: Any) -> bool:
 
 
 def _size(text: str, first: Any) -> int:
-    """Return the bytes of the first token, 0 if it is one that the server put in front."""
+    """Return the size of the first token in bytes, 0 if the server added it."""
     return len(first.encode()) if isinstance(first, str) and text.startswith(first) else 0

@@ -25,16 +25,16 @@ GROUP = "proctor.models"
 
 
 class ProviderRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user wants of a model, beside its name."""
+    """Options of a model that the user asked for."""
 
     url: str | None = None
     """Address of the server, for models that have one."""
     key: str | None = None
-    """What the server knows us by; it appears nowhere else."""
+    """API key; never written anywhere."""
     chat: bool | None = None
-    """Chat, or go on with a text; None leaves that to the model."""
+    """Chat or plain completion; None: as the model prefers."""
     max_in_flight: int | None = None
-    """Requests under way, or the size of a batch."""
+    """Maximum number of concurrent requests, or the size of a batch."""
     request_seconds: float = 600.0
     batch: bool = True
     """Load the model once for all prompts."""
@@ -45,18 +45,18 @@ class Provider(Protocol):
     """Something that answers prompts."""
 
     name: str
-    """What manifests call it."""
+    """Its name in manifests."""
     chat: bool
-    """Whether it wants turns rather than a text to go on with."""
+    """Whether it takes chat messages instead of a text to continue."""
 
     def answer(
         self, requests: Iterator[Request], sampling: Sampling, stop: threading.Event
     ) -> Iterator[Completion]:
-        """Answer requests as they come, in any order; when `stop` is set begin no new one."""
+        """Answer requests in any order; when `stop` is set, start no new one."""
         ...
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
         ...
 
 
@@ -67,16 +67,20 @@ def _openai(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.http import ServedModel  # noqa: PLC0415  heavy, as are all of these
     from proctor.models.openai import OpenAI  # noqa: PLC0415
 
-    how = ServedModel(asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds)
-    return OpenAI(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
+    served_model = ServedModel(
+        asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds
+    )
+    return OpenAI(name, url=asked.url, key=asked.key, chat=asked.chat, served_model=served_model)
 
 
 def _anthropic(name: str, asked: ProviderRequest) -> Provider:
     from proctor.models.anthropic import Anthropic  # noqa: PLC0415
     from proctor.models.http import ServedModel  # noqa: PLC0415
 
-    how = ServedModel(asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds)
-    return Anthropic(name, url=asked.url, key=asked.key, chat=asked.chat, how=how)
+    served_model = ServedModel(
+        asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds
+    )
+    return Anthropic(name, url=asked.url, key=asked.key, chat=asked.chat, served_model=served_model)
 
 
 def _llama(name: str, asked: ProviderRequest) -> Provider:
@@ -112,13 +116,13 @@ EXTRAS = {
     "llama": "llama",
     "transformers": "transformers",
 }
-"""What has to be installed with Proctor."""
+"""Provider → the extra of Proctor that it needs."""
 
 KNOWN = ("reference", "wrong", "recorded:FILE", *(f"{name}:NAME" for name in PROVIDERS))
 
 
 def open_provider(name: str, asked: ProviderRequest) -> Provider:
-    """Return what PROVIDER:NAME or a path means."""
+    """Open the provider that PROVIDER:NAME or a path names."""
     provider, rest = provider_of(name)
     maker = PROVIDERS.get(provider) or _plugged_in(provider)
     if maker is None:
@@ -131,12 +135,12 @@ def open_provider(name: str, asked: ProviderRequest) -> Provider:
             raise
         raise InputError(
             f"--model {name}: {error.name} is not installed; "
-            f"`pip install 'proctor[{extra}]'` brings all that is needed"
+            f"run `pip install '.[{extra}]'` in Proctor's folder"
         ) from None
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Return which provider is meant, known or not, and what it is told."""
+    """Split PROVIDER:NAME into provider and name; the provider may be unknown."""
     provider, colon, rest = name.partition(":")
     if not colon:
         provider, rest = _recognise(name), name
@@ -152,7 +156,7 @@ def _unknown(name: str) -> InputError:
 
 
 def _recognise(path: str) -> str:
-    """Say what a bare path is: a GGUF file, or a folder with a checkpoint."""
+    """Return the provider of a bare path: a GGUF file, or a folder with a checkpoint."""
     if path.endswith(".gguf"):
         return "llama"
     return "transformers" if (Path(path) / "config.json").is_file() else ""

@@ -78,7 +78,8 @@ class Transformers:
         """Answer requests batch by batch."""
         while not stop.is_set() and (batch := list(islice(requests, self._batch))):
             fitting = [request for request in batch if self._fits(request, sampling)]
-            why = f"prompt and answer are longer than the {self._most} tokens of {self.name}"
+            limit = f"{self._context_length} tokens of {self.name}"
+            why = f"prompt and answer are longer than the {limit}"
             yield from (
                 failed_completion(one, self.name, why) for one in batch if one not in fitting
             )
@@ -90,11 +91,11 @@ class Transformers:
         del self.model
 
     @property
-    def _most(self) -> int:
+    def _context_length(self) -> int:
         return int(getattr(self.model.config, "max_position_embeddings", 1 << 30))
 
     def _fits(self, request: Request, sampling: Sampling) -> bool:
-        return len(self.tokens(request)) + sampling.max_tokens <= self._most
+        return len(self.tokens(request)) + sampling.max_tokens <= self._context_length
 
     def tokens(self, request: Request) -> list[int]:
         """Return a prompt as the model sees it."""
@@ -113,7 +114,7 @@ class Transformers:
         lead = leading_tokens(
             list(self.tokenizer(text, split_special_tokens=True)["input_ids"]), body
         )
-        context = min(context, self._most)
+        context = min(context, self._context_length)
         found = score_tokens(lead, body, context, self._logprobs)
         skipped = encoded["offset_mapping"][0][1] if body and not lead else 0
         return ScoredText(found, len(text[skipped:].encode()), len(body) - len(found), context)
@@ -131,7 +132,7 @@ class Transformers:
     def trace(self, request: Request, sampling: Sampling) -> TracedTokens:
         """Answer one request and say how likely every token was."""
         if not self._fits(request, sampling):
-            raise NoAnswer(f"prompt and answer are longer than the {self._most} tokens")
+            raise NoAnswer(f"prompt and answer are longer than the {self._context_length} tokens")
         torch, given = self._torch, self.tokens(request)
         row = torch.tensor([given], device=self.device)
         torch.manual_seed(request.seed)

@@ -19,14 +19,14 @@ NAMES = {
 
 
 def sections(axes: Axes) -> Iterator[Section]:
-    """Yield what there is to say of a run's axes."""
+    """Yield the sections about a run's axes."""
     yield _rates(axes)
     yield _excluded(axes)
     yield _kinds(axes)
     yield _tasks(axes)
 
 
-def beside(every: Sequence[Axes]) -> Section:
+def compare_axes(every: Sequence[Axes]) -> Section:
     """Return the axes of several runs side by side."""
     rows = [(one.model, *(_with_interval(getattr(one, field)) for field in NAMES)) for one in every]
     return Section(title="Axes", columns=("model", *NAMES.values()), rows=rows)

@@ -41,7 +41,7 @@ def _mark(figure: Estimate) -> str:
 
 
 def _bounds(figure: Estimate) -> tuple[float, float, float]:
-    """Return the lower bound, the score, and the upper bound; without an interval all are one."""
+    """Return the lower bound, the score and the upper bound; all equal without an interval."""
     value = figure.value or 0.0
     low = value if figure.low is None else figure.low
     return low, value, value if figure.high is None else figure.high
@@ -50,7 +50,7 @@ def _bounds(figure: Estimate) -> tuple[float, float, float]:
 def svg(history: History, k: str) -> str:
     """Return a line a benchmark over its runs in order of time, with bands."""
     groups = _by_benchmark(history, k)
-    most = max((len(runs) for _, runs in groups), default=0)
+    max_runs = max((len(runs) for _, runs in groups), default=0)
     parts = [HEAD]
     for share in range(0, 101, 20):
         y = _y(share / 100)
@@ -62,12 +62,12 @@ def svg(history: History, k: str) -> str:
         colour = COLOURS[place % len(COLOURS)]
         name = escape(printable(f"{benchmark}, pass@{k}"))
         parts.append(f'<text x="{MARGIN + 8}" y="{16 + 14 * place}" fill="{colour}">{name}</text>')
-        parts += _line(runs, k, colour, most)
+        parts += _line(runs, k, colour, max_runs)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _line(runs: Sequence[PastRun], k: str, colour: str, most: int) -> Iterator[str]:
-    xs = [_x(index, most) for index in range(len(runs))]
+def _line(runs: Sequence[PastRun], k: str, colour: str, max_runs: int) -> Iterator[str]:
+    xs = [_x(index, max_runs) for index in range(len(runs))]
     lows, values, highs = zip(*(map(_y, _bounds(run.pass_at_k[k])) for run in runs), strict=True)
     band = [*zip(xs, highs, strict=True), *reversed(list(zip(xs, lows, strict=True)))]
     points = list(zip(xs, values, strict=True))
@@ -75,10 +75,10 @@ def _line(runs: Sequence[PastRun], k: str, colour: str, most: int) -> Iterator[s
     yield f'<polyline points="{_points(points)}" fill="none" stroke="{colour}" stroke-width="2"/>'
     for (x, y), run in zip(points, runs, strict=True):
         score = 100 * (run.pass_at_k[k].value or 0.0)
-        told = escape(printable(f"{run.model} · {run.created} · {score:.1f} %"))
+        label = escape(printable(f"{run.model} · {run.created} · {score:.1f} %"))
         yield (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}">'
-            f"<title>{told}</title></circle>"
+            f"<title>{label}</title></circle>"
         )
 
 
@@ -86,8 +86,8 @@ def _points(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _x(index: int, most: int) -> float:
-    return MARGIN + (WIDTH - 2 * MARGIN) * (index / (most - 1) if most > 1 else 0.5)
+def _x(index: int, max_runs: int) -> float:
+    return MARGIN + (WIDTH - 2 * MARGIN) * (index / (max_runs - 1) if max_runs > 1 else 0.5)
 
 
 def _y(value: float) -> float:
@@ -95,7 +95,7 @@ def _y(value: float) -> float:
 
 
 def _by_benchmark(history: History, k: str) -> list[tuple[str, list[PastRun]]]:
-    """Return the runs that have a score, by benchmark; one without is no zero."""
+    """Return the runs that have a score, by benchmark."""
     scored = [
         run for run in history.runs if k in run.pass_at_k and run.pass_at_k[k].value is not None
     ]

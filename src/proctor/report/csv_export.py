@@ -65,7 +65,9 @@ def write_parquet(run_dir: Path, path: Path) -> int:
         import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415  optional
         import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415
     except ImportError:
-        raise InputError("--parquet needs pyarrow: pip install 'proctor[hub]'") from None
+        raise InputError(
+            "--parquet needs pyarrow: pip install '.[hub]' in Proctor's folder"
+        ) from None
     kinds = {"sample": pa.int64(), "tests": pa.int64(), "tests_passed": pa.int64()}
     kinds |= {"score": pa.float64(), "cpu_seconds": pa.float64(), "wall_seconds": pa.float64()}
     kinds |= {"memory_bytes": pa.int64()}

@@ -51,15 +51,15 @@ class Converted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Test(msgspec.Struct):
-    """The few fields of a test's result that are needed here."""
+    """The fields of a test result that are read here."""
 
     index: int
     passed: bool
     group: str = ""
 
 
-class _Judged(msgspec.Struct):
-    """The few fields of a receipt that are needed here."""
+class _PartialReceipt(msgspec.Struct):
+    """The fields of a receipt that are read here."""
 
     task_id: str
     sample: int
@@ -71,8 +71,8 @@ class _Judged(msgspec.Struct):
     tests: list[_Test]
     groups: dict[str, Bucket] = {}
 
-    def kept(self, *, every_failure: bool) -> "_Judged":
-        """Return what has to be remembered of it: failures, all or the first of each part."""
+    def kept(self, *, every_failure: bool) -> "_PartialReceipt":
+        """Return a copy with failed tests only, all or the first of each part."""
         failures = [test for test in self.tests if not test.passed]
         first = {test.group: test for test in reversed(failures)}
         return msgspec.structs.replace(
@@ -97,7 +97,7 @@ class ExportedRun:
         """Yield every sample that has a verdict, in the order they were given."""
         tasks = {task.task_id: task for task in self.benchmark.tasks}
         options = Options(extract=self._manifest.extract, preamble=self._manifest.preamble)  # type: ignore[arg-type]
-        receipts = read_journal(self._path / RECEIPTS, _Judged)
+        receipts = read_journal(self._path / RECEIPTS, _PartialReceipt)
         every = self._every_failure
         judged = {(one.task_id, one.sample): one.kept(every_failure=every) for one in receipts}
         if len(judged) != self._manifest.samples:
@@ -172,7 +172,7 @@ def _record(task: Task, completion: Completion, options: Options) -> Record:
     )
 
 
-def _verdict(task: Task, found: _Judged) -> dict[str, Any]:
+def _verdict(task: Task, found: _PartialReceipt) -> dict[str, Any]:
     inputs = task.tests.inputs if isinstance(task.tests, ReferenceCases) else ()
     return {
         "passed": found.outcome is Outcome.PASS,

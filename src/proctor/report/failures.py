@@ -1,4 +1,4 @@
-"""What went wrong in a run, for the terminal."""
+"""The failures of a run, for the terminal."""
 
 from collections.abc import Iterator
 
@@ -8,19 +8,19 @@ from proctor.results.failures import Cluster, Failures
 WIDTH = 100
 
 
-def render(found: Failures, most: int) -> str:
+def render(found: Failures, max_clusters: int) -> str:
     """Return the largest clusters with an example or two of each."""
-    return "\n".join(_lines(found, most)) + "\n"
+    return "\n".join(_lines(found, max_clusters)) + "\n"
 
 
-def _lines(found: Failures, most: int) -> Iterator[str]:
+def _lines(found: Failures, max_clusters: int) -> Iterator[str]:
     yield f"{printable(found.benchmark)} · {printable(found.model)}"
     yield ""
     yield f"  {found.failed} of {found.samples} samples failed, {found.unscored} are unscored"
-    for cluster in found.clusters[:most]:
+    for cluster in found.clusters[:max_clusters]:
         yield ""
         yield from _cluster(cluster, found.failed + found.unscored)
-    rest = found.clusters[most:]
+    rest = found.clusters[max_clusters:]
     if rest:
         yield ""
         count, kinds = sum(cluster.samples for cluster in rest), len(found.clusters)

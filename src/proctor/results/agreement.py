@@ -1,4 +1,4 @@
-"""How far our verdicts agree with those that another harness recorded."""
+"""Compare our verdicts with those that another harness recorded."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """What somebody else said about one sample."""
+    """The verdict of another harness on one sample."""
 
     passed: bool
     reason: str
@@ -72,7 +72,7 @@ Recordings = dict[tuple[str, int], Recording]
 
 
 def read_recordings(against: str, samples: RecordedSamples, benchmark: Benchmark) -> Recordings:
-    """Read recorded verdicts from a field of the samples file, or from a file of their own.
+    """Read recorded verdicts from a field of the samples file, or from a separate file.
 
     Rows of a file of verdicts belong to a task's samples in order, or by their field `sample`.
     """
@@ -129,11 +129,11 @@ def _recording(line: Line, row: dict[str, Any], field: str | None) -> Recording:
 
 
 def compare_with_recordings(run_dir: Path, verdicts: Recordings) -> Agreement:
-    """Hold a run's receipts against recorded verdicts."""
+    """Compare a run's receipts with recorded verdicts."""
     table: Counter[tuple[bool, bool]] = Counter()
     unscored = 0
     differences: list[Difference] = []
-    for receipt in read_journal(run_dir / RECEIPTS, _Judged, lambda *key: key in verdicts):
+    for receipt in read_journal(run_dir / RECEIPTS, _PartialReceipt, lambda *key: key in verdicts):
         if receipt.outcome is None:
             unscored += 1
             continue
@@ -153,8 +153,8 @@ def compare_with_recordings(run_dir: Path, verdicts: Recordings) -> Agreement:
     )
 
 
-class _Judged(msgspec.Struct, frozen=True):
-    """The few fields of a receipt that are needed here."""
+class _PartialReceipt(msgspec.Struct, frozen=True):
+    """The fields of a receipt that are read here."""
 
     task_id: str
     sample: int
@@ -163,7 +163,7 @@ class _Judged(msgspec.Struct, frozen=True):
     detail: str
 
 
-def _difference(receipt: _Judged, theirs: Recording, *, ours: bool) -> Difference:
+def _difference(receipt: _PartialReceipt, theirs: Recording, *, ours: bool) -> Difference:
     return Difference(
         task_id=receipt.task_id,
         sample=receipt.sample,

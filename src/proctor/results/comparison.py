@@ -86,8 +86,8 @@ class Run:
         self.manifest: Manifest = read_manifest(path)
         self.digests: dict[str, str] = {}
         counts: dict[str, Counter[Outcome | None]] = {}
-        most = self.manifest.samples
-        for line in read_journal(path / RECEIPTS, Line, lambda _, sample: sample < most):
+        sample_count = self.manifest.samples
+        for line in read_journal(path / RECEIPTS, Line, lambda _, sample: sample < sample_count):
             self.digests[line.task_id] = line.task_sha256
             counts.setdefault(line.task_id, Counter())[line.outcome] += 1
         if not counts:

@@ -1,4 +1,4 @@
-"""What went wrong in a run, like with like: by bucket, exception and message."""
+"""Cluster the failures of a run by bucket, exception and message."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from proctor.storage.run_directory import RECEIPTS, read_manifest
 
 EXAMPLES = 3
 MAX_CLUSTERS = 20_000
-"""Kept at once; what fits none of them once there are so many is counted as one of its bucket."""
+"""Further kinds of failures are counted in one cluster for each bucket."""
 MAX_MESSAGE = 160
 EXCEPTION = re.compile(
     r"\b([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration|Group|Expired))\b"
@@ -24,18 +24,18 @@ PARTICULARS = (
     (re.compile(r"\[(?!Errno)[^\]]*\]|\{[^}]*\}"), "[…]"),
     (re.compile(r"\s+"), " "),
 )
-"""What differs from one failure to the next of one kind: addresses, texts, numbers, lists."""
+"""Parts of messages that differ between failures of one kind: addresses, texts, numbers, lists."""
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What a receipt tells about one test."""
+    """The fields of a test result that are read here."""
 
     passed: bool
     got: str | None = None
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What a receipt tells about a failure."""
+class PartialReceipt(msgspec.Struct, frozen=True):
+    """The fields of a receipt that are read here."""
 
     task_id: str
     sample: int
@@ -88,25 +88,27 @@ class Failures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_failures(run_dir: Path) -> Failures:
-    """Read a run's receipts and gather what did not pass."""
+    """Read a run's receipts and cluster the failures."""
     manifest = read_manifest(run_dir)
     clusters: dict[tuple[Bucket, str | None, str], Cluster] = {}
     tasks: dict[int, set[str]] = {}
     samples = failed = unscored = 0
-    for told in read_journal(run_dir / RECEIPTS, Told, lambda _, n: n < manifest.samples):
+    for receipt in read_journal(
+        run_dir / RECEIPTS, PartialReceipt, lambda _, n: n < manifest.samples
+    ):
         samples += 1
-        outcome = OUTCOMES[told.bucket]
+        outcome = OUTCOMES[receipt.bucket]
         failed += outcome not in (None, Outcome.PASS)
         unscored += outcome is None
         if outcome is Outcome.PASS:
             continue
-        cluster = _cluster_for(clusters, told)
+        cluster = _cluster_for(clusters, receipt)
         cluster.samples += 1
-        tasks.setdefault(id(cluster), set()).add(told.task_id)
+        tasks.setdefault(id(cluster), set()).add(receipt.task_id)
         if len(cluster.examples) < EXAMPLES and all(
-            one.task_id != told.task_id for one in cluster.examples
+            one.task_id != receipt.task_id for one in cluster.examples
         ):
-            cluster.examples.append(Example(told.task_id, told.sample, told.detail))
+            cluster.examples.append(Example(receipt.task_id, receipt.sample, receipt.detail))
     for cluster in clusters.values():
         cluster.tasks = len(tasks[id(cluster)])
     return Failures(
@@ -124,22 +126,27 @@ def _order(cluster: Cluster) -> tuple[int, str, str, str]:
     return -cluster.samples, cluster.bucket, cluster.exception or "", cluster.message
 
 
-def _cluster_for(clusters: dict[tuple[Bucket, str | None, str], Cluster], told: Told) -> Cluster:
-    exception, message = failure_kind(told.detail)
-    if told.bucket is Bucket.WRONG_ANSWER and told.gives_nothing:
+def _cluster_for(
+    clusters: dict[tuple[Bucket, str | None, str], Cluster], receipt: PartialReceipt
+) -> Cluster:
+    exception, message = failure_kind(receipt.detail)
+    if receipt.bucket is Bucket.WRONG_ANSWER and receipt.gives_nothing:
         message += " (None)"
-    key = (told.bucket, exception, message)
+    key = (receipt.bucket, exception, message)
     if key not in clusters and len(clusters) >= MAX_CLUSTERS:
-        key = (told.bucket, None, "(of many other kinds)")
+        key = (receipt.bucket, None, "(of many other kinds)")
     if key not in clusters:
         clusters[key] = Cluster(
-            outcome=OUTCOMES[told.bucket], bucket=told.bucket, exception=key[1], message=key[2]
+            outcome=OUTCOMES[receipt.bucket],
+            bucket=receipt.bucket,
+            exception=key[1],
+            message=key[2],
         )
     return clusters[key]
 
 
 def failure_kind(detail: str) -> tuple[str | None, str]:
-    """Return the exception that a detail names, if any, and what it says without particulars."""
+    """Return the exception that a detail names, if any, and its message without particulars."""
     text = detail[: 4 * MAX_MESSAGE]
     found = EXCEPTION.search(text)
     for pattern, instead in PARTICULARS:

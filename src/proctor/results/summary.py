@@ -245,7 +245,7 @@ def _estimates(tallies: Sequence[Tally], ks: Sequence[int], seed: int) -> dict[s
 
 def check_ks(ks: Sequence[int], ns: Collection[int]) -> None:
     """Refuse a k that no task has enough samples for."""
-    most = max(ns, default=0)
+    max_samples = max(ns, default=0)
     for k in ks:
-        if ns and k > most:
-            raise InputError(f"--k {k}: no task has more than {most} samples")
+        if ns and k > max_samples:
+            raise InputError(f"--k {k}: no task has more than {max_samples} samples")

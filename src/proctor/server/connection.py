@@ -25,7 +25,7 @@ from proctor.server.service import Service
 
 BACKLOG = 2048
 DESCRIPTORS = 1 << 16
-"""Each connection takes one, each open notebook six."""
+"""A connection needs one, an open notebook six."""
 KEEP_ALIVE_SECONDS = 30
 STOPPED_NOW = 130
 NOTICE = b"proctor: finishing what was accepted; once more stops now\n"
@@ -41,7 +41,7 @@ class Connection(HttpToolsProtocol):
     _write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request, unless there are too many connections."""
+        """Wait for a request; close the connection if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > self.app.bounds.connections:
             transport.abort()
@@ -74,7 +74,7 @@ class Connection(HttpToolsProtocol):
             self._refuse_head()
 
     def on_headers_complete(self) -> None:
-        """Let a request in whose head is not too large."""
+        """Accept a request whose head is within bounds."""
         over = self._head_size() > self.app.bounds.header_bytes
         self._stop_head()
         if over:
@@ -82,12 +82,12 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
-        """Wait for a client to read, but not for ever."""
+        """Wait for the client to read, within a time limit."""
         super().pause_writing()
         self._write_timer = self.loop.call_later(self.app.bounds.read_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on: it has read some."""
+        """Cancel the time limit: the client has read."""
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
@@ -105,7 +105,7 @@ class Connection(HttpToolsProtocol):
         self._head_timer = self.loop.call_later(self.app.bounds.read_seconds, self._refuse_head)
 
     def _refuse_head(self) -> None:
-        """Hang up on a request whose head is too large or too slow."""
+        """Close a connection whose request head is too large or too slow."""
         self._stop_head()
         if not self.transport.is_closing():
             self.send_400_response("The head of the request is too large or too slow.")
@@ -137,7 +137,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Hear the signals by which people end servers."""
+        """Handle SIGINT and SIGTERM."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -159,7 +159,7 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take a port; 0 takes any that is free."""
+    """Listen on a port; 0: any free port."""
     then = "name another with --port, or any that is free with --port 0"
     with boundary(InputError, f"cannot listen on {host}:{port}", then):
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -174,7 +174,7 @@ def listen(host: str, port: int) -> socket.socket:
     return server
 
 
-def serve(door: RequestMiddleware, service: Service, server: socket.socket) -> None:
+def serve(middleware: RequestMiddleware, service: Service, server: socket.socket) -> None:
     """Answer requests until asked to end."""
     _have_descriptors()
     options: dict[str, Any] = {
@@ -188,12 +188,12 @@ def serve(door: RequestMiddleware, service: Service, server: socket.socket) -> N
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "backlog": BACKLOG,
     }
-    Server(uvicorn.Config(door, **options), service).run(sockets=[server])
+    Server(uvicorn.Config(middleware, **options), service).run(sockets=[server])
 
 
 def _have_descriptors() -> None:
-    """Take as many descriptors as we may have, up to what can be of use."""
-    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, DESCRIPTORS)
-    if usual < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    """Raise the soft limit on file descriptors to DESCRIPTORS, as far as the hard limit allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,4 +1,4 @@
-"""From a request to execute to what happened."""
+"""Handle requests to execute a program."""
 
 import asyncio
 import base64
@@ -21,11 +21,11 @@ from proctor.server.service import Service
 
 
 async def execution_body(service: Service, caller: Caller, ask: Execute) -> Executed:
-    """Run a program in its turn and say what happened; what failed on our side is tried again."""
+    """Run a program in its turn; retry once if the sandbox failed."""
     job = _job(service, ask)
-    most = service.bounds.deadline_seconds
+    max_seconds = service.bounds.deadline_seconds
     try:
-        async with asyncio.timeout(min(ask.deadline_seconds or most, most)):
+        async with asyncio.timeout(min(ask.deadline_seconds or max_seconds, max_seconds)):
             execution = await service.gate.run(
                 lambda: run_job(service.sandbox, job),
                 key=caller.name,
@@ -42,7 +42,7 @@ async def execution_body(service: Service, caller: Caller, ask: Execute) -> Exec
 
 
 def run_job(sandbox: Sandbox, job: Job) -> Execution:
-    """Run a program; once more if the sandbox failed, which is no fault of the program."""
+    """Run a program; retry once if the sandbox failed."""
     try:
         sandbox.require_language(job.program.language)
     except SandboxError as error:
@@ -53,7 +53,7 @@ def run_job(sandbox: Sandbox, job: Job) -> Execution:
 
 
 def identity(job: Job) -> bytes:
-    """Return what tells apart jobs that are not the same."""
+    """Return a value that is equal for equal jobs only."""
     digest = hashlib.sha256(f"{job.program.sha256} {job.limits} {job.building}".encode())
     parts = [job.stdin, b"files", *(part for pair in sorted(job.files.items()) for part in pair)]
     for part in (*parts, b"fetch", *job.fetch, str(job.fetch_bytes)):
@@ -80,7 +80,7 @@ def _job(service: Service, ask: Execute) -> Job:
 
 
 def requested_limits(service: Service, asked: LimitsAsked, usual: Limits) -> Limits:
-    """Return limits with what a request asks for, if this service grants that."""
+    """Return limits with those that a request asks for, within the bounds of this service."""
     given = {
         name: value for name, value in msgspec.structs.asdict(asked).items() if value is not None
     }

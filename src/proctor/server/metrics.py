@@ -76,7 +76,7 @@ def _gauges(
     found = sandbox.enforcement()
     gauges: list[tuple[str, str, float]] = [
         ("queue_waiting", "Work that waits for its turn.", gate.waiting),
-        ("queue_most", "Work that may wait before requests are turned away.", gate.most_waiting),
+        ("queue_most", "Work that may wait before requests are turned away.", gate.max_waiting),
         ("workers", "Candidates that may run at once.", gate.workers),
         ("workers_busy", "Candidates that run.", gate.running),
         ("work_mean_seconds", "How long work takes, lately.", gate.mean_seconds),

@@ -1,9 +1,9 @@
-"""Every request goes through here, whichever dialect it speaks, before anybody acts on it.
+"""The middleware that every request passes, whichever dialect it speaks.
 
-In order: it gets an id; it must mean this host and must not come from another site's page; its key
-is looked up; a service that ends refuses it; its body is read, within bounds of size and time.
-While it is answered its connection is watched: if the client goes, the work goes, too. Afterwards
-one line is logged and counted.
+In order: assign an id; check the Host and Origin headers; look up the API key; reject requests if
+the service is draining; read the body, within bounds of size and time. While a request is answered,
+its connection is watched: if the client disconnects, the work is cancelled. Afterwards the request
+is counted and logged as one line.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ from proctor.server.log import AccessLog
 from proctor.server.service import Service
 
 OPEN = frozenset({"/healthz", "/readyz", "/v1/ping", "/schema", "/schema/openapi.json"})
-"""What needs no key, and is answered to the end."""
+"""Paths that need no key and are answered even while the service drains."""
 STREAMS = frozenset({"/v1/grade/batch"})
-"""Whose bodies are read by who answers."""
+"""Paths whose handlers read the body themselves."""
 BODILESS = frozenset({"GET", "HEAD", "OPTIONS"})
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
@@ -65,43 +65,43 @@ class RequestMiddleware:
         """Answer one request."""
         if scope["type"] != ScopeType.HTTP:
             return  # nothing else is offered
-        visit = RequestState(scope, send, self._request_id(scope))
+        state = RequestState(scope, send, self._request_id(scope))
         metrics = self._service.metrics
         metrics.in_flight += 1
         try:
-            await self._admit(visit, receive)
+            await self._admit(state, receive)
         except asyncio.CancelledError:
-            if not visit.gone:
+            if not state.gone:
                 raise
         finally:
             metrics.in_flight -= 1
-            self._write_down(visit)
+            self._write_down(state)
 
-    async def _admit(self, visit: "RequestState", receive: Receive) -> None:
+    async def _admit(self, state: "RequestState", receive: Receive) -> None:
         try:
-            self._check(visit)
-            if visit.scope["path"] in STREAMS:
-                await self._app(visit.scope, receive, visit.send)
+            self._check(state)
+            if state.scope["path"] in STREAMS:
+                await self._app(state.scope, receive, state.send)
                 return
             try:
-                await self._watched(visit, await self._body(visit, receive), receive)
+                await self._watched(state, await self._body(state, receive), receive)
             finally:
-                self._service.held_bytes -= visit.bytes_in
+                self._service.held_bytes -= state.bytes_in
         except ErrorResponse as refusal:
-            await visit.refuse(refusal)
+            await state.refuse(refusal)
         except Exception as error:  # noqa: BLE001  the last place where anything can be caught
-            await visit.refuse(error_for(error))
+            await state.refuse(error_for(error))
 
     def _request_id(self, scope: HTTPScope) -> str:
-        """Take the id that the request brings, if it is one, or make one."""
+        """Return the request's own id if it is valid, else a new one."""
         brought = _header(scope, b"x-request-id")
         if brought is not None and REQUEST_ID.fullmatch(brought):
             return brought.decode()
         return f"{self._boot}-{next(self._numbers):x}"
 
-    def _check(self, visit: "RequestState") -> None:
-        """Refuse who has no business here, before anything of the body is read."""
-        scope = visit.scope
+    def _check(self, state: "RequestState") -> None:
+        """Reject requests that fail a check of their headers, before the body is read."""
+        scope = state.scope
         host = _header(scope, b"host") or b""
         if self._local and _name(host) not in LOOPBACK:
             said = "this service answers for this machine only"
@@ -111,7 +111,7 @@ class RequestMiddleware:
             raise ErrorResponse(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask")
         if scope["path"] in OPEN:
             return
-        visit.caller = self._caller(scope)
+        state.caller = self._caller(scope)
         if self._service.draining:
             said = "the service is about to end"
             raise ErrorResponse(HTTPStatus.SERVICE_UNAVAILABLE, "draining", said, 1.0)
@@ -128,9 +128,9 @@ class RequestMiddleware:
             raise ErrorResponse(HTTPStatus.UNAUTHORIZED, "key", said)
         return caller
 
-    async def _body(self, visit: "RequestState", receive: Receive) -> bytes:
+    async def _body(self, state: "RequestState", receive: Receive) -> bytes:
         """Read a body that is not too large and does not take too long."""
-        bounds, scope = self._service.bounds, visit.scope
+        bounds, scope = self._service.bounds, state.scope
         length = _header(scope, b"content-length")
         if length is None and _header(scope, b"transfer-encoding") is None:
             return b""
@@ -140,88 +140,88 @@ class RequestMiddleware:
         self._make_room(announced)
         try:
             async with asyncio.timeout(bounds.read_seconds):
-                return await self._read(visit, receive)
+                return await self._read(state, receive)
         except TimeoutError:
             said = f"the request took more than {bounds.read_seconds:g} seconds to arrive"
             raise ErrorResponse(HTTPStatus.REQUEST_TIMEOUT, "slow", said) from None
 
-    async def _read(self, visit: "RequestState", receive: Receive) -> bytes:
+    async def _read(self, state: "RequestState", receive: Receive) -> bytes:
         chunks: list[bytes] = []
-        most = self._service.bounds.body_bytes
+        max_bytes = self._service.bounds.body_bytes
         while True:
             message = await receive()
             if message["type"] != "http.request":
-                visit.gone = True
+                state.gone = True
                 raise asyncio.CancelledError
             chunk = message["body"]
             chunks.append(chunk)
-            visit.bytes_in += len(chunk)
+            state.bytes_in += len(chunk)
             self._service.held_bytes += len(chunk)
-            if visit.bytes_in > most:
-                raise _too_large(most)
+            if state.bytes_in > max_bytes:
+                raise _too_large(max_bytes)
             if not message["more_body"]:
                 return b"".join(chunks) if len(chunks) > 1 else chunk
             self._make_room(0)
 
     def _make_room(self, size: int) -> None:
-        """Refuse what would make all requests together too large."""
+        """Reject a request if all bodies held together would exceed the bound."""
         if self._service.held_bytes + size > self._service.bounds.held_bytes:
             retry = self._service.gate.retry_after()
             said = "too much is being answered already"
             raise ErrorResponse(HTTPStatus.TOO_MANY_REQUESTS, "busy", said, retry)
 
-    async def _watched(self, visit: "RequestState", body: bytes, receive: Receive) -> None:
-        """Have a request answered, unless its client goes."""
+    async def _watched(self, state: "RequestState", body: bytes, receive: Receive) -> None:
+        """Answer a request; cancel it if its client disconnects."""
         sent = False
 
         async def give() -> HTTPRequestEvent:
             nonlocal sent
             if sent:
-                await asyncio.Event().wait()  # whether the client goes is seen to below
+                await asyncio.Event().wait()  # _wait_for_end watches for the disconnect
             sent = True
             return HTTPRequestEvent(type="http.request", body=body, more_body=False)
 
-        if visit.scope["method"] in BODILESS:
-            await self._app(visit.scope, give, visit.send)
+        if state.scope["method"] in BODILESS:
+            await self._app(state.scope, give, state.send)
             return
         this = asyncio.current_task()
-        watch = asyncio.ensure_future(_wait_for_end(visit, receive, this))
+        watch = asyncio.ensure_future(_wait_for_end(state, receive, this))
         try:
-            await self._app(visit.scope, give, visit.send)
+            await self._app(state.scope, give, state.send)
         finally:
             watch.cancel()
 
-    def _write_down(self, visit: "RequestState") -> None:
-        scope = visit.scope
-        seconds = time.monotonic() - visit.begun
+    def _write_down(self, state: "RequestState") -> None:
+        scope = state.scope
+        seconds = time.monotonic() - state.begun
         route = str(scope.get("path_template") or "other")
-        status = visit.status or (0 if visit.gone else HTTPStatus.INTERNAL_SERVER_ERROR)
+        status = state.status or (0 if state.gone else HTTPStatus.INTERNAL_SERVER_ERROR)
         self._service.metrics.answered(scope["method"], route, int(status), seconds)
         if self._log is not None:
             client = scope.get("client")
             self._log.add(
                 time=round(time.time(), 3),
-                id=visit.state["request_id"],
+                id=state.scope_state["request_id"],
                 client=None if client is None else client[0],
-                key=visit.caller.name or None,
+                key=state.caller.name or None,
                 method=scope["method"],
                 path=scope["path"][:200],
                 status=int(status),
-                code=visit.state.get("code"),
-                gone=visit.gone,
+                code=state.scope_state.get("code"),
+                gone=state.gone,
                 seconds=round(seconds, 4),
-                bytes_in=visit.bytes_in,
-                bytes_out=visit.bytes_out,
+                bytes_in=state.bytes_in,
+                bytes_out=state.bytes_out,
             )
 
 
 class RequestState:
-    """One request and what became of it."""
+    """One request, its caller, and how far its answer has got."""
 
     def __init__(self, scope: HTTPScope, send: Send, request_id: str) -> None:
         self.scope = scope
-        self.state: dict[str, Any] = scope.setdefault("state", {})
-        self.state["request_id"] = request_id
+        self.scope_state: dict[str, Any] = scope.setdefault("state", {})
+        self.scope_state["request_id"] = request_id
         self.caller = ANYBODY
         self.begun = time.monotonic()
         self.status = 0
@@ -231,19 +231,19 @@ class RequestState:
 
     @property
     def caller(self) -> Caller:
-        """Who asks."""
-        caller: Caller = self.state["caller"]
+        """The owner of the key that the request carries."""
+        caller: Caller = self.scope_state["caller"]
         return caller
 
     @caller.setter
     def caller(self, caller: Caller) -> None:
-        self.state["caller"] = caller
+        self.scope_state["caller"] = caller
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            own = (b"x-request-id", str(self.state["request_id"]).encode())
+            own = (b"x-request-id", str(self.scope_state["request_id"]).encode())
             message["headers"] = [*message["headers"], *HEADERS, own]
         elif message["type"] == "http.response.body":
             self.bytes_out += len(message["body"])
@@ -251,11 +251,11 @@ class RequestState:
         await self._send(message)
 
     async def refuse(self, refusal: ErrorResponse) -> None:
-        """Answer that there is no answer, unless one has begun; the rest of a body is not read."""
+        """Send an error, unless an answer has begun; the rest of the body is not read."""
         if self.status:
             raise RuntimeError(f"an answer broke off: {refusal.detail}")
-        self.state["code"] = refusal.code
-        body = refusal.body(str(self.state["request_id"]))
+        self.scope_state["code"] = refusal.code
+        body = refusal.body(str(self.scope_state["request_id"]))
         headers = [
             (b"content-type", JSON.encode()),
             (b"content-length", str(len(body)).encode()),
@@ -271,19 +271,19 @@ class RequestState:
 
 
 async def _wait_for_end(
-    visit: RequestState, receive: Receive, answering: asyncio.Task[None] | None
+    state: RequestState, receive: Receive, answering: asyncio.Task[None] | None
 ) -> None:
-    """Cancel an answer that nobody waits for any more."""
+    """Cancel the answer if the client disconnects before it is complete."""
     with suppress(asyncio.CancelledError):
         while (await receive())["type"] != "http.disconnect":
             pass
-        if not visit.done and answering is not None:
-            visit.gone = True
+        if not state.done and answering is not None:
+            state.gone = True
             answering.cancel()
 
 
-def _too_large(most: int) -> ErrorResponse:
-    said = f"a request may have at most {most} bytes"
+def _too_large(max_bytes: int) -> ErrorResponse:
+    said = f"a request may have at most {max_bytes} bytes"
     return ErrorResponse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", said)
 
 

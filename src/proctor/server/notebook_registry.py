@@ -1,9 +1,9 @@
-"""Open notebooks: who has which, how many there may be, and when one goes.
+"""The open notebooks: their owners, their number, and when they are closed.
 
-A notebook that nobody uses is closed after its idle time; one whose threads or children go on
-working between cells, or take more than the whole may, is closed when that is seen. All of them
-together have so much memory: when it is used up none is opened, and if they grow beyond it those
-go that were unused for longest. One thread looks after all of them, from the first one on.
+A notebook is closed after its idle time, and as soon as a check finds that its threads or children
+run between cells or exceed its limits. All notebooks share one memory budget: once it is used up no
+new one is opened, and if they grow beyond it, the least recently used are closed. One thread,
+started with the first notebook, checks all of them.
 """
 
 import secrets
@@ -20,16 +20,16 @@ from proctor.sandbox.supervisor.notebook import Notebook
 from proctor.server.errors import ErrorResponse
 
 TICK = 5.0
-"""Seconds between two looks at all of them."""
+"""Seconds between two checks of all notebooks."""
 IDLE_CPU_SECONDS = 5.0
-"""How much one may work between two cells."""
+"""CPU time that a notebook may use between two cells."""
 ID_BYTES = 16
 BOX_BYTES = 24 * MIB
-"""What a notebook takes beside its process: the processes around it."""
+"""Memory of the box around a notebook's process."""
 
 
 class OpenNotebook:
-    """One notebook and who may use it."""
+    """One notebook and its owner."""
 
     def __init__(self, notebook: Notebook, owner: str, limits: Limits, idle_seconds: float) -> None:
         self.id = secrets.token_urlsafe(ID_BYTES)
@@ -44,14 +44,14 @@ class OpenNotebook:
         self._cpu_seconds: float | None = None
 
     def rest(self) -> None:
-        """Note that it was used just now."""
+        """Restart the idle time and forget the CPU time so far."""
         self.used = time.monotonic()
         self._cpu_seconds = None
 
     def is_over(self) -> bool:
-        """Say whether it has to go: unused for too long, ended, or at work when it should not be.
+        """Return True if it is idle for too long, has ended, or works between cells.
 
-        For one that is not busy; its owner alone may make it so.
+        Call it only while holding `busy`.
         """
         if not self.notebook.alive or time.monotonic() - self.used > self.idle_seconds:
             return True
@@ -73,12 +73,16 @@ class NotebookRegistry:
     """All open notebooks of a service; safe for use by several threads."""
 
     def __init__(
-        self, sandbox: Sandbox, most: int, most_of_one: int, memory_bytes: int | None = None
+        self,
+        sandbox: Sandbox,
+        max_open: int,
+        max_open_per_owner: int,
+        memory_bytes: int | None = None,
     ) -> None:
-        """Without `memory_bytes` all together have a half of what the host has."""
+        """Set the bounds; `memory_bytes` defaults to half of the host's memory."""
         self._sandbox = sandbox
         self._memory_bytes = host_memory() // 2 if memory_bytes is None else memory_bytes
-        self._most, self.most_of_one = most, most_of_one
+        self._max_open, self.max_open_per_owner = max_open, max_open_per_owner
         self._held: dict[str, OpenNotebook] = {}
         self._opening: list[str] = []
         self._lock = threading.Lock()
@@ -87,11 +91,11 @@ class NotebookRegistry:
 
     @property
     def count(self) -> int:
-        """How many are open."""
+        """Number of open notebooks."""
         return len(self._held)
 
     def open(self, owner: str, limits: Limits, idle_seconds: float) -> OpenNotebook:
-        """Open one for somebody who has not too many."""
+        """Open a notebook, unless its owner or the service has too many."""
         self._reserve(owner)
         try:
             held = OpenNotebook(self._sandbox.notebook(limits), owner, limits, idle_seconds)
@@ -108,9 +112,10 @@ class NotebookRegistry:
     def _reserve(self, owner: str) -> None:
         with self._lock:
             owners = [*self._opening, *(held.owner for held in self._held.values())]
-            if owners.count(owner) >= self.most_of_one or len(owners) >= self._most:
-                most = self.most_of_one if owners.count(owner) >= self.most_of_one else self._most
-                said = f"there may be {most} open sessions at once; close one"
+            too_many_of_one = owners.count(owner) >= self.max_open_per_owner
+            if too_many_of_one or len(owners) >= self._max_open:
+                limit = self.max_open_per_owner if too_many_of_one else self._max_open
+                said = f"there may be {limit} open sessions at once; close one"
                 raise ErrorResponse(HTTPStatus.TOO_MANY_REQUESTS, "sessions", said, 1.0)
             taken = sum(held.memory_bytes for held in self._held.values())
             if taken + BOX_BYTES * (len(self._opening) + 1) > self._memory_bytes:
@@ -122,12 +127,12 @@ class NotebookRegistry:
                 self._keeper.start()
 
     def of(self, owner: str) -> list[OpenNotebook]:
-        """Return those that somebody has."""
+        """Return the notebooks of an owner."""
         with self._lock:
             return [held for held in self._held.values() if held.owner == owner]
 
     def find(self, owner: str, name: str) -> OpenNotebook:
-        """Return one by its id; those of others are not there."""
+        """Return a notebook by its id; another owner's counts as missing."""
         with self._lock:
             held = self._held.get(name)
         if held is None or held.owner != owner:
@@ -135,13 +140,13 @@ class NotebookRegistry:
         return held
 
     def drop(self, held: OpenNotebook) -> None:
-        """Close one, whatever it does."""
+        """Close a notebook, even while it runs a cell."""
         with self._lock:
             self._held.pop(held.id, None)
         held.notebook.close()
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all notebooks."""
         self._closed.set()
         with self._lock:
             everything = [*self._held.values()]
@@ -149,7 +154,7 @@ class NotebookRegistry:
             self.drop(held)
 
     def _look_after(self) -> None:
-        """Close what has to go, until the service ends."""
+        """Close notebooks that are over or too large, until the service ends."""
         while not self._closed.wait(TICK):
             with self._lock:
                 everything = sorted(self._held.values(), key=lambda held: held.used)
@@ -162,11 +167,11 @@ class NotebookRegistry:
         with self._lock:
             return sum(held.memory_bytes for held in self._held.values()) > self._memory_bytes
 
-    def _drop_if(self, held: OpenNotebook, has_to_go: Callable[[], bool]) -> None:
-        """Close one that has to go, unless it runs a cell."""
+    def _drop_if(self, held: OpenNotebook, condition: Callable[[], bool]) -> None:
+        """Close a notebook if a condition holds, unless it runs a cell."""
         if held.busy.acquire(blocking=False):
             try:
-                if has_to_go():
+                if condition():
                     self.drop(held)
             finally:
                 held.busy.release()

@@ -1,4 +1,4 @@
-"""From a request to run a cell to what became of it."""
+"""Handle requests about notebooks: open, list, run a cell, close."""
 
 import asyncio
 import base64
@@ -29,7 +29,7 @@ from proctor.server.service import Service
 
 T = TypeVar("T")
 USUAL = Limits().with_seconds(30.0)
-"""What a cell may take if nobody says otherwise."""
+"""Limits of a cell if the request names none."""
 
 
 async def opened(service: Service, caller: Caller, ask: OpenSession) -> SessionAbout:
@@ -50,9 +50,11 @@ async def opened(service: Service, caller: Caller, ask: OpenSession) -> SessionA
 
 
 def listed(service: Service, caller: Caller) -> Sessions:
-    """List the notebooks of whoever asks."""
+    """List the notebooks of the caller."""
     held = service.notebooks.of(caller.name)
-    return Sessions(sessions=[_about(one) for one in held], most=service.notebooks.most_of_one)
+    return Sessions(
+        sessions=[_about(one) for one in held], most=service.notebooks.max_open_per_owner
+    )
 
 
 async def closed(service: Service, caller: Caller, name: str) -> SessionAbout:
@@ -63,7 +65,7 @@ async def closed(service: Service, caller: Caller, name: str) -> SessionAbout:
 
 
 async def executed(service: Service, caller: Caller, name: str, ask: ExecuteCell) -> ExecutedCell:
-    """Run a cell in its turn; one notebook runs one at a time."""
+    """Run a cell in its turn; a notebook runs one cell at a time."""
     held = service.notebooks.find(caller.name, name)
     files = _files(service, ask.files)
     for path in ask.fetch_files:
@@ -117,12 +119,12 @@ def put(notebook: Notebook, files: Mapping[str, bytes]) -> None:
 
 
 def take(
-    notebook: Notebook, paths: Sequence[str], most: int
+    notebook: Notebook, paths: Sequence[str], max_bytes: int
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return files of the folder of a notebook, and why others cannot be had."""
+    """Return files of a notebook's folder, and for the others why they are missing."""
     files: dict[str, bytes] = {}
     missing: dict[str, str] = {}
-    room = most
+    room = max_bytes
     for path in paths:
         try:
             content = notebook.read(is_inside(path), room + 1)
@@ -130,7 +132,7 @@ def take(
             missing[path] = NOT_THERE if notebook.alive else "the process has ended"
             continue
         if len(content) > room:
-            missing[path] = f"more than {most} bytes in all"
+            missing[path] = f"more than {max_bytes} bytes in all"
             continue
         files[path] = content
         room -= len(content)
@@ -138,7 +140,7 @@ def take(
 
 
 def error_of(cell: Cell) -> CellError | None:
-    """Say what a cell raised."""
+    """Return the exception that a cell raised, if any."""
     if cell.raised is None:
         return None
     return CellError(
@@ -151,9 +153,9 @@ def error_of(cell: Cell) -> CellError | None:
 async def _in_turn(
     service: Service, caller: Caller, work: Callable[[], T], deadline: float | None
 ) -> T:
-    most = service.bounds.deadline_seconds
+    max_seconds = service.bounds.deadline_seconds
     try:
-        async with asyncio.timeout(min(deadline or most, most)):
+        async with asyncio.timeout(min(deadline or max_seconds, max_seconds)):
             return await service.gate.run(work, key=caller.name)
     except TimeoutError:
         raise QueueTimeout from None

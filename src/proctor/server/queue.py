@@ -1,13 +1,12 @@
 """One bounded queue in front of the sandbox, fair between keys.
 
-Theory of operation. Requests are handled on an event loop; candidates run on the threads of a
-`RequestQueue`, so many at once and no more. Work that cannot run yet waits in line behind earlier
-work of the same key, and the lines take turns: a client that sends a thousand requests does not
-delay one that sends a single request. Threads fetch work by themselves, so none idles while the
-loop is busy. A caller that awaits the result of work and is cancelled (the client has gone, a
-deadline is over) takes the work back: if it has not begun it never runs, and a guest that runs is
-killed (`cancellation.py`). Work that another caller has under way is not begun again: both get its
-result, and it is dropped only when both have gone.
+Theory of operation. Requests are handled on an event loop; candidates run on a fixed number of
+threads of a `RequestQueue`. Work that cannot run yet waits in line behind earlier work of the same
+key, and the lines take turns: a client that sends a thousand requests does not delay one that sends
+a single request. Threads fetch work by themselves, so none idles while the loop is busy. When a
+caller is cancelled (its client disconnected, its deadline passed), its work is cancelled, too: work
+that has not started never runs, and a running guest is killed (`cancellation.py`). Equal work of
+two callers runs once: both get the result, and it is dropped only when both are cancelled.
 """
 
 import asyncio
@@ -23,14 +22,14 @@ from proctor.grading.engine import grader_threads
 T = TypeVar("T")
 
 USUAL_SECONDS = 0.05
-"""How long work is taken to last before any has been done."""
+"""Assumed duration of work before any has finished."""
 SHARE_OF_NEW = 0.05
-"""What the last work counts in the mean."""
+"""Weight of the latest duration in the moving average."""
 MIN_RETRY, MAX_RETRY = 1.0, 60.0
 
 
 class QueueFull(Exception):
-    """The queue is full; it may be worth asking again after so many seconds."""
+    """The queue is full; retry after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__(f"the queue is full; try again in {retry_after:g} seconds")
@@ -38,11 +37,11 @@ class QueueFull(Exception):
 
 
 class QueueTimeout(Exception):
-    """Its turn did not come in time."""
+    """The work did not start in time."""
 
 
 class _Job:
-    """Work that somebody waits for."""
+    """Work and the callers that wait for its result."""
 
     __slots__ = ("begun", "dropped", "key", "same", "waiters", "work")
 
@@ -56,17 +55,17 @@ class _Job:
 
 
 class RequestQueue:
-    """Runs blocking work on so many threads, in a fair order; may be used from any event loop."""
+    """Runs blocking work on `workers` threads, fairly between keys; usable from any event loop."""
 
-    def __init__(self, workers: int, most_waiting: int) -> None:
+    def __init__(self, workers: int, max_waiting: int) -> None:
         self.workers = workers
-        self.most_waiting = most_waiting
+        self.max_waiting = max_waiting
         self.waiting = 0
-        """How many requests' work waits for its turn."""
+        """Number of jobs that have not started."""
         self.running = 0
         self.mean_seconds = USUAL_SECONDS
         self._lines: dict[str, dict[_Job, None]] = {}
-        """What each key waits for; the key whose turn is next comes first."""
+        """Key → its waiting jobs; the key whose turn is next comes first."""
         self._same: dict[Hashable, _Job] = {}
         self._ready = threading.Condition()
         self._closed = False
@@ -84,13 +83,13 @@ class RequestQueue:
     ) -> T:
         """Run work in its turn and return its result.
 
-        A full queue raises QueueFull at once. A caller that passes `wait_seconds` is let in
-        anyway and gets QueueTimeout if its turn has not come by then. Work with the `same`
-        identity as work that waits or runs is not run again.
+        Without `wait_seconds`, a full queue raises QueueFull. With it, the work is queued anyway,
+        and QueueTimeout is raised if it has not started by then. Work with the `same` identity
+        as work that waits or runs is not run again.
         """
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[T] = loop.create_future()
-        job = self._enter(work, key, same, waiter, patient=wait_seconds is not None)
+        job = self._enter(work, key, same, waiter, wait=wait_seconds is not None)
         timer = None
         if wait_seconds is not None:
             timer = loop.call_later(max(wait_seconds, 0.0), self._expire, job, waiter)
@@ -102,7 +101,7 @@ class RequestQueue:
             self._leave(job, waiter)
 
     def close(self) -> None:
-        """Drop all work and end the threads."""
+        """Cancel all work and stop the threads."""
         with self._ready:
             self._closed = True
             jobs = [job for line in self._lines.values() for job in line]
@@ -118,13 +117,13 @@ class RequestQueue:
         same: Hashable | None,
         waiter: asyncio.Future[Any],
         *,
-        patient: bool,
+        wait: bool,
     ) -> _Job:
-        """Stand in line, or join who stands there with the same."""
+        """Queue work, or join an equal job that is queued or running."""
         with self._ready:
             job = None if same is None else self._same.get(same)
             if job is None:
-                if not patient and self.is_full(key):
+                if not wait and self.is_full(key):
                     raise QueueFull(self.retry_after())
                 job = _Job(work, key, same)
                 self._lines.setdefault(key, {})[job] = None
@@ -136,15 +135,15 @@ class RequestQueue:
             return job
 
     def is_full(self, key: str) -> bool:
-        """Say whether one more is too much; a key with less than its share is never turned away."""
-        if self.waiting < self.most_waiting:
+        """Return True if the queue is full and the key has used up its share of it."""
+        if self.waiting < self.max_waiting:
             return False
         line = self._lines.get(key, {})
         keys = len(self._lines) + (not line)
-        return len(line) >= self.most_waiting // keys
+        return len(line) >= self.max_waiting // keys
 
     def retry_after(self) -> float:
-        """Return in how many seconds what waits now will have been done."""
+        """Return the estimated seconds until the queue is empty."""
         seconds = self.mean_seconds * (self.waiting + 1) / self.workers
         return min(max(float(math.ceil(seconds)), MIN_RETRY), MAX_RETRY)
 
@@ -153,7 +152,7 @@ class RequestQueue:
             waiter.set_exception(QueueTimeout())
 
     def _leave(self, job: _Job, waiter: asyncio.Future[Any]) -> None:
-        """Wait no longer; what nobody waits for is dropped."""
+        """Remove a waiter; cancel the job if it was the last one."""
         with self._ready:
             job.waiters.discard(waiter)
             if not job.waiters:
@@ -171,7 +170,7 @@ class RequestQueue:
                 del self._lines[job.key]
 
     def _serve(self) -> None:
-        """Run what is due, again and again, on one thread."""
+        """Run jobs on one thread until the queue is closed."""
         while (job := self._take()) is not None:
             begun = time.monotonic()
             result: Any = None
@@ -181,13 +180,13 @@ class RequestQueue:
                     result = job.work()
             except Cancelled:
                 trouble = asyncio.CancelledError()
-            except BaseException as error:  # noqa: BLE001  whoever waits gets it
+            except BaseException as error:  # noqa: BLE001  the waiters get it
                 trouble = error
             self._tell(job, result, trouble, time.monotonic() - begun)
             del job, result, trouble  # nothing of a request outlives it
 
     def _take(self) -> _Job | None:
-        """Wait for work and return it; nothing comes when the gate is closed."""
+        """Wait for a job and return it; None when the queue is closed."""
         with self._ready:
             while not self._lines:
                 if self._closed:
@@ -213,12 +212,12 @@ class RequestQueue:
             waiters, job.waiters = job.waiters, set()
         for waiter in waiters:
             try:
-                waiter.get_loop().call_soon_threadsafe(_settle, waiter, result, trouble)
-            except RuntimeError:  # its loop has ended, and nobody waits there
+                waiter.get_loop().call_soon_threadsafe(_set_result, waiter, result, trouble)
+            except RuntimeError:  # its event loop has ended
                 continue
 
 
-def _settle(waiter: asyncio.Future[Any], result: Any, trouble: BaseException | None) -> None:
+def _set_result(waiter: asyncio.Future[Any], result: Any, trouble: BaseException | None) -> None:
     if waiter.done():
         return
     if trouble is None:

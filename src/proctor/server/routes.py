@@ -24,7 +24,7 @@ from proctor.server.grade import graded_body, grading_plan
 from proctor.server.keys import Caller
 from proctor.server.service import Service
 
-Asked = Request[Any, Any, Any]
+AnyRequest = Request[Any, Any, Any]
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -33,13 +33,13 @@ def routes(service: Service) -> list[Any]:
     return [*_work(service), *_sessions(service), *_reading(service), *_health(service)]
 
 
-def caller_of(request: Asked) -> Caller:
+def caller_of(request: AnyRequest) -> Caller:
     """Return who asks."""
     caller: Caller = request.scope["state"]["caller"]
     return caller
 
 
-async def body_of(request: Asked, kind: type[msgspec.Struct]) -> Any:
+async def body_of(request: AnyRequest, kind: type[msgspec.Struct]) -> Any:
     """Return what a request says."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != JSON:
@@ -55,7 +55,7 @@ def json(record: Any, status: int = HTTPStatus.OK) -> Response[bytes]:
 
 def _work(service: Service) -> list[Any]:
     @post("/v1/grade", status_code=HTTPStatus.OK)
-    async def grade(request: Asked) -> Response[bytes]:
+    async def grade(request: AnyRequest) -> Response[bytes]:
         plan = await grading_plan(
             service, await body_of(request, m.Grade), max_completions=service.bounds.completions
         )
@@ -63,7 +63,7 @@ def _work(service: Service) -> list[Any]:
         return json(m.Graded(task_id=plan.task.task_id, receipts=receipts))
 
     @post("/v1/execute", status_code=HTTPStatus.OK)
-    async def execute(request: Asked) -> Response[bytes]:
+    async def execute(request: AnyRequest) -> Response[bytes]:
         ask = await body_of(request, m.Execute)
         return json(await execution_body(service, caller_of(request), ask))
 
@@ -76,22 +76,22 @@ def _work(service: Service) -> list[Any]:
 
 def _sessions(service: Service) -> list[Any]:
     @post("/v1/sessions", status_code=HTTPStatus.OK)
-    async def open_session(request: Asked) -> Response[bytes]:
+    async def open_session(request: AnyRequest) -> Response[bytes]:
         ask = await body_of(request, m.OpenSession)
         return json(await notebook_routes.opened(service, caller_of(request), ask))
 
     @get("/v1/sessions")
-    async def list_sessions(request: Asked) -> Response[bytes]:
+    async def list_sessions(request: AnyRequest) -> Response[bytes]:
         return json(notebook_routes.listed(service, caller_of(request)))
 
     @post("/v1/sessions/{session_id:str}/execute", status_code=HTTPStatus.OK)
-    async def execute_cell(request: Asked) -> Response[bytes]:
+    async def execute_cell(request: AnyRequest) -> Response[bytes]:
         name, caller = request.path_params["session_id"], caller_of(request)
         ask = await body_of(request, m.ExecuteCell)
         return json(await notebook_routes.executed(service, caller, name, ask))
 
     @delete("/v1/sessions/{session_id:str}", status_code=HTTPStatus.OK)
-    async def close_session(request: Asked) -> Response[bytes]:
+    async def close_session(request: AnyRequest) -> Response[bytes]:
         name, caller = request.path_params["session_id"], caller_of(request)
         return json(await notebook_routes.closed(service, caller, name))
 
@@ -104,7 +104,7 @@ def _reading(service: Service) -> list[Any]:
         return json(await asyncio.to_thread(_all_benchmarks, service))
 
     @get("/v1/benchmarks/{name:str}")
-    async def benchmark(request: Asked) -> Response[bytes]:
+    async def benchmark(request: AnyRequest) -> Response[bytes]:
         name = request.path_params["name"]
         found = await _found(lambda: service.benchmark(name))
         return json(
@@ -112,7 +112,7 @@ def _reading(service: Service) -> list[Any]:
         )
 
     @get("/v1/tasks/{task_id:path}")
-    async def task(request: Asked) -> Response[bytes]:
+    async def task(request: AnyRequest) -> Response[bytes]:
         shown = request.query_params.get("tests") == "true"
         if shown and "tests" not in caller_of(request).scopes:
             said = "tests and solutions are shown to keys with the scope tests"

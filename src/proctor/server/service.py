@@ -1,4 +1,4 @@
-"""What all dialects of the service share: the sandbox, the queue, graders, benchmarks, bounds."""
+"""State that all dialects of the service share: sandbox, queue, graders, benchmarks, bounds."""
 
 import hashlib
 import threading
@@ -30,10 +30,10 @@ from proctor.settings import Settings
 MAX_BENCHMARKS = 16
 MAX_GRADERS = 16
 TASKS_BYTES = 64 * MIB
-"""How much of tasks that came with requests is kept, in case they come again."""
+"""Size of the cache of tasks that came with requests."""
 WAITING_PER_WORKER = 128
 MAX_FAILURES = 5
-"""How often in a row the sandbox may fail before the service takes itself for broken."""
+"""Failures of the sandbox in a row after which the service reports itself as not ready."""
 PROBE = Program(source="print(1)\n")
 PROBE_SECONDS = 5.0
 
@@ -71,16 +71,16 @@ class Service:
         *,
         workers: int,
         engine: Engine | None = None,
-        most_waiting: int | None = None,
+        max_waiting: int | None = None,
         settings: Settings | None = None,
         keys: Sequence[Key] | None = None,
         bounds: ServiceLimits | None = None,
         memory_bytes: int | None = None,
     ) -> None:
-        """Without `keys` everybody may ask; a queue holds some work for each worker.
+        """Without `keys`, requests need none. `max_waiting` defaults to 128 per worker.
 
-        Programs are judged by threads of this process if there is no other `engine`; a program
-        may use `memory_bytes`, or its worker's share of what this machine has.
+        Without an `engine`, threads of this process judge programs. A program may use
+        `memory_bytes`, by default its worker's share of the host's memory.
         """
         self.sandbox = sandbox
         self.engine = engine or LocalEngine(sandbox, workers)
@@ -88,17 +88,17 @@ class Service:
         self.settings = settings or Settings()
         self.bounds = bounds or ServiceLimits()
         self.keys = None if keys is None else Keys(keys)
-        self.gate = RequestQueue(workers, most_waiting or WAITING_PER_WORKER * workers)
+        self.gate = RequestQueue(workers, max_waiting or WAITING_PER_WORKER * workers)
         self.metrics = Metrics()
         self.notebooks = NotebookRegistry(
             sandbox, self.bounds.sessions, self.bounds.sessions_of_one
         )
         self.held_bytes = 0
-        """Of requests that are being answered."""
+        """Size of the bodies of all requests in flight."""
         self._failures = 0
         self.draining = False
-        """Whether the service is about to end and takes no more work."""
-        self.most_memory_bytes = memory_bytes or int(SHARE * host_memory() / workers)
+        """Whether the service is shutting down and rejects new work."""
+        self.max_memory_bytes = memory_bytes or int(SHARE * host_memory() / workers)
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._graders: OrderedDict[Options, Grader] = OrderedDict()
@@ -112,7 +112,7 @@ class Service:
         return self.settings.max_seconds
 
     def grader(self, options: Options) -> Grader:
-        """Return what grades samples in one way."""
+        """Return the grader with these options."""
         with self._lock:
             if options not in self._graders:
                 self._graders[options] = Grader(self.engine, options)
@@ -140,7 +140,7 @@ class Service:
 
     @property
     def loaded(self) -> Sequence[Benchmark]:
-        """The benchmarks that were asked for."""
+        """The benchmarks loaded so far."""
         return [benchmark for benchmark, _ in list(self._benchmarks.values())]
 
     def task(self, benchmark: str, task_id: str) -> Task:
@@ -153,7 +153,7 @@ class Service:
             raise InputError(f"task_id {task_id[:80]!r}: there is none in {benchmark}") from None
 
     def known_task(self, text: bytes) -> Task | None:
-        """Return a task that came with a request before."""
+        """Return a task of an earlier request from the cache."""
         return self._known(hashlib.sha256(text).digest())
 
     def _known(self, key: bytes) -> Task | None:
@@ -164,7 +164,7 @@ class Service:
             return self._tasks[key][0]
 
     def inline_task(self, text: bytes) -> Task:
-        """Read a task that came with a request; one that comes again is not read again."""
+        """Read a task that came with a request, or take it from the cache."""
         key = hashlib.sha256(text).digest()
         known = self._known(key)
         if known is not None:
@@ -182,11 +182,11 @@ class Service:
         return task
 
     def note(self, *, failed: bool) -> None:
-        """Take note of whether the sandbox did its part."""
+        """Count failures of the sandbox in a row."""
         self._failures = self._failures + 1 if failed else 0
 
     async def ready(self) -> bool:
-        """Say whether work can be done; a sandbox that failed again and again is tried first."""
+        """Return True if the service can do work; probe a sandbox that failed repeatedly."""
         if self._failures >= MAX_FAILURES:
             execution = await self.gate.run(
                 lambda: self.sandbox.run(PROBE, Limits()), wait_seconds=PROBE_SECONDS, same="probe"
@@ -195,7 +195,7 @@ class Service:
         return not self.draining and self._failures < MAX_FAILURES
 
     def close(self) -> None:
-        """End everything that still runs."""
+        """Stop the queue, the notebooks, the engine and the sandbox."""
         self.gate.close()
         self.notebooks.close()
         self.engine.close()

@@ -1,8 +1,8 @@
-"""Files that take long to make, kept in the user's cache folder by what they were made of.
+"""A cache of files that are slow to make, in the user's cache folder.
 
-A file begins with the digest of its content: one that is not whole is none. What was not asked for
-for longest goes when there is too much. Whoever has no such folder, or no room in it, makes things
-again: a cache that fails is slow, and nothing else.
+A file begins with the digest of its content, so that damaged ones count as missing. The least
+recently used files are deleted when the cache is full. Errors of the cache are ignored: without a
+folder, or without space in it, files are made again.
 """
 
 import hashlib
@@ -23,19 +23,19 @@ class Cache:
     """A folder of files by key; safe for use by several threads and processes."""
 
     def __init__(
-        self, name: str, most_bytes: int = MAX_BYTES, made_with: Sequence[str] = ()
+        self, name: str, max_bytes: int = MAX_BYTES, made_with: Sequence[str] = ()
     ) -> None:
-        """Keep what is made with some files and folders of the host, until those change."""
+        """Open a cache; a change of a file or folder in `made_with` invalidates its content."""
         self.folder = home(".cache", "proctor", name)
-        """Where they lie; nowhere for a user without a home."""
-        self._most_bytes = most_bytes
+        """The folder of the files; None for a user without a home."""
+        self._max_bytes = max_bytes
         self._room = 0
-        """So much may come before it is looked again how much there is: others put things, too."""
+        """Bytes that may be added before the size is measured again: other processes add, too."""
         stamps = repr([*map(_changed, made_with)]).encode()
         self._stamp = f"-{hashlib.sha256(stamps).hexdigest()[:16]}" if made_with else ""
 
     def get(self, key: str) -> bytes | None:
-        """Return what was kept under a key, None if there is nothing whole."""
+        """Return the content of a key; None if it is missing or damaged."""
         if self.folder is None:
             return None
         path = self.folder / f"{key}{self._stamp}"
@@ -70,11 +70,11 @@ class Cache:
         files = sorted((stat.st_mtime, stat.st_size, path) for stat, path in stats)
         total = sum(size for _, size, _ in files)
         for _, size, path in files:
-            if total <= self._most_bytes:
+            if total <= self._max_bytes:
                 break
             path.unlink(missing_ok=True)
             total -= size
-        self._room = (self._most_bytes - total) // 8
+        self._room = (self._max_bytes - total) // 8
 
 
 def _changed(path: str) -> int:

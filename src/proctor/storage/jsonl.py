@@ -159,9 +159,9 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 def _zstd() -> Any:
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
+        from compression import zstd  # noqa: PLC0415  only for compressed files
     else:
-        from backports import zstd  # noqa: PLC0415  only where such a file is read
+        from backports import zstd  # noqa: PLC0415  only for compressed files
     return zstd
 
 

@@ -1,7 +1,7 @@
-"""Figures that take a while: curves and comparisons, made beside the requests.
+"""Compute slow figures, curves and comparisons, in background threads.
 
-A bootstrap over many tasks, or all receipts of two runs read side by side, is nothing that a page
-can wait for. A page shows what there is and is told when there is more.
+A bootstrap over many tasks and a comparison of two runs take too long for one request. A page shows
+what is ready and reloads when there is more.
 """
 
 import threading
@@ -50,24 +50,24 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is nothing in it, if there is not."""
 
 
-class Workshop:
-    """Makes one thing after the other in a thread that ends with the process."""
+class BackgroundWorker:
+    """Computes figures one after the other in a daemon thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._orders: dict[Hashable, Future[Any]] = {}
+        self._futures: dict[Hashable, Future[Any]] = {}
         self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         threading.Thread(target=self._work, name="figures", daemon=True).start()
 
     def ask(self, key: Hashable, make: Callable[[], T], seconds: float | None) -> T | None:
-        """Return what `make` made, or None if it is not done yet: then ask again by the same key.
+        """Return the result of `make`; None if it is not done: then ask again with the same key.
 
-        `seconds` is how long to wait, None until it is done. What it raises is raised here.
+        Wait up to `seconds`; None: until it is done. An exception of `make` is raised here.
         """
         with self._lock:
-            future = self._orders.get(key)
+            future = self._futures.get(key)
             if future is None:
-                future = self._orders[key] = Future()
+                future = self._futures[key] = Future()
                 self._queue.put((future, make))
         try:
             made: T = future.result(seconds)
@@ -78,7 +78,7 @@ class Workshop:
         finally:
             if future.done():
                 with self._lock:
-                    self._orders.pop(key, None)
+                    self._futures.pop(key, None)
         return made
 
     def _work(self) -> None:
@@ -86,19 +86,19 @@ class Workshop:
             future, make = self._queue.get()
             try:
                 future.set_result(make())
-            except Exception as error:  # noqa: BLE001  whoever asked gets it
+            except Exception as error:  # noqa: BLE001  `ask` raises it
                 future.set_exception(error)
 
 
 class BackgroundFigures:
-    """Curves and comparisons, kept where they need not be made twice."""
+    """Curves and comparisons, cached."""
 
     def __init__(self) -> None:
-        self._curves, self._comparisons = Workshop(), Workshop()
+        self._curves, self._comparisons = BackgroundWorker(), BackgroundWorker()
         self._compared: dict[Hashable, Comparisons] = {}
 
     def curve(self, index: Index, status: Status, seconds: float | None) -> Curve | None:
-        """Return the newest curve of a run that there is, None if there will be one."""
+        """Return the newest curve of a run; None while the first one is computed."""
         if status.standing in (Standing.CORRUPT, Standing.READING):
             return Curve(version=status.version, note=status.reason)
         known = stored(index)
@@ -112,7 +112,7 @@ class BackgroundFigures:
         return made or stored(index)
 
     def comparison(self, statuses: Sequence[Status], seconds: float | None) -> Comparisons | None:
-        """Return what runs say about each other, None if that is still being found out."""
+        """Return the comparison of runs; None while it is computed."""
         key = tuple((status.run, status.version) for status in statuses)
         known = self._compared.get(key)
         if known is None:
@@ -136,11 +136,11 @@ def make_curve(index: Index, status: Status) -> Curve:
     tallies = index.lookup.tallies()
     extent = index.lookup.extent()
     note = ""
-    ks = [k for k in KS if k <= extent.fewest]
+    ks = [k for k in KS if k <= extent.min_samples]
     if extent.receipts == extent.unscored:
         note = "no sample is scored" if extent.receipts else "there are no receipts yet"
         ks = []
-    elif extent.most > 1 and len(tallies) > MAX_DRAWN:
+    elif extent.max_samples > 1 and len(tallies) > MAX_DRAWN:
         note, ks = f"{len(tallies)} tasks are too many to draw from here; see proctor report", []
     known = status.summary.pass_at_k if status.summary is not None else {}
     seed = status.manifest.sampling.seed if status.manifest is not None else 0

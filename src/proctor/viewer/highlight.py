@@ -11,7 +11,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 MAX_COLOURED = 64 << 10
-"""Characters; a lexer is no match for endless input that was made to be slow."""
+"""Characters; hostile input can make a lexer arbitrarily slow."""
 LONGEST_LINE = 4096
 MAX_SHOWN = 256 << 10
 MAX_COMPARED = 1000
@@ -26,9 +26,9 @@ class Shown(NamedTuple):
     """Characters that are not shown."""
 
 
-def shown(text: str, most: int = MAX_SHOWN) -> Shown:
-    """Cut a text that no page should hold."""
-    return Shown(text[:most], max(0, len(text) - most))
+def shown(text: str, max_characters: int = MAX_SHOWN) -> Shown:
+    """Cut a text to the length that a page shows."""
+    return Shown(text[:max_characters], max(0, len(text) - max_characters))
 
 
 def highlight_code(code: str, language: str) -> list[Markup]:
@@ -89,7 +89,7 @@ def _pairs(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Pair]:
 
 
 def _folded(pairs: Sequence[Pair], context: int) -> Iterator[Pair | Gap]:
-    """Leave out what is the same, but for a few lines around every change."""
+    """Replace equal rows by gaps, except for a few around every change."""
     near: set[int] = set()
     for place, pair in enumerate(pairs):
         if pair.kind != "same":

@@ -1,4 +1,4 @@
-"""Questions to the index of a run, each answered in little time however many receipts it has."""
+"""Queries of the index of a run; each is fast however many receipts there are."""
 
 import sqlite3
 import threading
@@ -20,10 +20,10 @@ ORDERS = {
     "easiest": "n = unscored, -1.0 * passed / (n - unscored), id",
     "slowest": "-seconds / max(n, 1), id",
 }
-"""How tasks can be sorted; those nothing is known about come last."""
+"""Sort orders of tasks; tasks without data come last."""
 
 LISTED = 100
-"""Samples that a row of a list has room for."""
+"""Number of samples that a row of a list shows."""
 ROW = "id, name, n, passed, unscored, seconds, cells"
 SAMPLE = (
     "SELECT name, sample, bucket, receipt.seconds, task FROM receipt JOIN task ON task.id = task "
@@ -31,7 +31,7 @@ SAMPLE = (
 
 
 class Damage(NamedTuple):
-    """A line that is no record of the run, and why."""
+    """A line that is not a record of the run, and why."""
 
     file: str
     line: int
@@ -51,15 +51,12 @@ class Row(NamedTuple):
 
     @property
     def first(self) -> int | None:
-        """The first sample that has a receipt, as far as the row tells."""
+        """The first sample that has a receipt; None if the row has none."""
         return next((place for place, letter in enumerate(self.cells) if letter != "."), None)
 
     @property
     def stretches(self) -> list[tuple[int, int, str]]:
-        """Where equal letters stand together: from which place, how many, which letter.
-
-        Of the first samples only; a list has no room for more.
-        """
+        """Runs of equal letters among the first samples: start, length, letter."""
         found = []
         start = 0
         for letter, group in groupby(self.cells[:LISTED]):
@@ -69,7 +66,7 @@ class Row(NamedTuple):
         return found
 
 
-class Found(NamedTuple):
+class IndexedSample(NamedTuple):
     """One sample that has a receipt."""
 
     task: str
@@ -85,22 +82,22 @@ class Found(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How large a run is, as far as it has been read."""
+    """The size of a run, as far as it is indexed."""
 
     tasks: int
     receipts: int
     passed: int
     unscored: int
-    most: int
-    """Samples of the task that has the most."""
+    max_samples: int
+    """Number of samples of the task that has the most."""
     columns: int
-    """Columns of the matrix."""
-    fewest: int
-    """Samples of the task that has the fewest, tasks without any left out."""
+    """Number of columns of the matrix."""
+    min_samples: int
+    """Number of samples of the task that has the fewest, but at least one."""
 
 
 class IndexQueries:
-    """Answers questions; safe for use by several threads."""
+    """Queries of one index; safe for use by several threads."""
 
     def __init__(self, run: Path, database: sqlite3.Connection, lock: threading.RLock) -> None:
         self._run, self._database, self._lock = run, database, lock
@@ -136,8 +133,8 @@ class IndexQueries:
             "SELECT count(*), sum(n), sum(passed), sum(unscored), max(n), max(length(cells)) "
             "FROM task"
         )
-        fewest = self._one("SELECT min(n) FROM task WHERE n > 0")[0]
-        return Extent(*(number or 0 for number in (*self._one(query), fewest)))
+        min_samples = self._one("SELECT min(n) FROM task WHERE n > 0")[0]
+        return Extent(*(number or 0 for number in (*self._one(query), min_samples)))
 
     def rows(self, order: str, wanted: str, start: int, count: int) -> tuple[int, list[Row]]:
         """Return some tasks in one of the `ORDERS`, and how many have `wanted` in their name."""
@@ -155,29 +152,31 @@ class IndexQueries:
         row = self._one(f"SELECT {ROW} FROM task WHERE name = ?", name)  # noqa: S608  ours
         return None if row is None else _row(row)
 
-    def in_bucket(self, bucket: Bucket, start: int, count: int) -> tuple[int, list[Found]]:
+    def in_bucket(self, bucket: Bucket, start: int, count: int) -> tuple[int, list[IndexedSample]]:
         """Return some samples of a bucket, and how many there are."""
         query = SAMPLE + "WHERE bucket = ? ORDER BY task, sample LIMIT ? OFFSET ?"
         rows = self._all(query, BUCKETS.index(bucket), count, start)
-        return self.buckets().get(bucket, 0), [_found(*row) for row in rows]
+        return self.buckets().get(bucket, 0), [_indexed_sample(*row) for row in rows]
 
-    def of_task(self, task: str, start: int, count: int) -> list[Found]:
+    def of_task(self, task: str, start: int, count: int) -> list[IndexedSample]:
         """Return samples of a task, from one number on."""
         query = SAMPLE + "WHERE name = ? AND sample >= ? ORDER BY sample LIMIT ?"
-        return [_found(*row) for row in self._all(query, task, start, count)]
+        return [_indexed_sample(*row) for row in self._all(query, task, start, count)]
 
-    def sample(self, task: str, sample: int) -> Found | None:
+    def sample(self, task: str, sample: int) -> IndexedSample | None:
         """Return one sample, None if it has no receipt."""
         found = self._one(SAMPLE + "WHERE name = ? AND sample = ?", task, sample)
-        return None if found is None else _found(*found)
+        return None if found is None else _indexed_sample(*found)
 
-    def beside(self, found: Found) -> tuple[Found | None, Found | None]:
+    def neighbours(
+        self, sample: IndexedSample
+    ) -> tuple[IndexedSample | None, IndexedSample | None]:
         """Return the samples before and after one, over all tasks."""
-        place = found.task_id, found.sample
+        place = sample.task_id, sample.sample
         before = "WHERE (task, sample) < (?, ?) ORDER BY task DESC, sample DESC LIMIT 1"
         after = "WHERE (task, sample) > (?, ?) ORDER BY task, sample LIMIT 1"
         rows = [self._one(SAMPLE + where, *place) for where in (before, after)]
-        first, last = (None if row is None else _found(*row) for row in rows)
+        first, last = (None if row is None else _indexed_sample(*row) for row in rows)
         return first, last
 
     def line(self, name: str, task: str, sample: int) -> bytes | None:
@@ -200,5 +199,7 @@ def _row(row: Any) -> Row:
     return Row(*row)._replace(cells=row[6].decode("ascii"))
 
 
-def _found(task: str, sample: int, bucket: int, seconds: float, task_id: int) -> Found:
-    return Found(task, sample, BUCKETS[bucket], seconds, task_id)
+def _indexed_sample(
+    task: str, sample: int, bucket: int, seconds: float, task_id: int
+) -> IndexedSample:
+    return IndexedSample(task, sample, BUCKETS[bucket], seconds, task_id)

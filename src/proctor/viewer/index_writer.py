@@ -102,8 +102,8 @@ class IndexWriter:
             record: Any = self._decoder.decode(text)
         except (ValueError, RecursionError) as error:
             return explain_error(error)
-        most = self._samples if self._receipts else MAX_SAMPLES
-        if not 0 <= record.sample < most:
+        sample_count = self._samples if self._receipts else MAX_SAMPLES
+        if not 0 <= record.sample < sample_count:
             return f"the run has no sample {record.sample} of {shorten(record.task_id)}"
         if len(record.task_id) > LONGEST_NAME:
             return f"task_id is longer than {LONGEST_NAME} characters, too long to be shown"

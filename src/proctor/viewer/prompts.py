@@ -1,4 +1,4 @@
-"""What a task asked, where that can still be found: a run holds its digest, not its text."""
+"""Recover the prompts of a run, which records only their digests."""
 
 import threading
 from itertools import product
@@ -15,16 +15,16 @@ from proctor.records.receipt import Manifest, Receipt
 from proctor.records.task import Benchmark, Task
 
 MAX_BYTES = 64 << 20
-"""Of a benchmark's file; reading more takes longer than anybody waits for a page."""
+"""Maximum size of a benchmark's file; reading a larger one is too slow for a page."""
 KEPT = 4
 
 
-class Question(NamedTuple):
-    """A task as the run had it."""
+class RecoveredPrompt(NamedTuple):
+    """The prompt of a task, recovered from the benchmark's file."""
 
-    prompt: str
+    text: str
     exact: bool
-    """Whether the model is known to have been shown exactly this; else it is the task's text."""
+    """Whether the digest proves that the model was shown this; else it is the task's text."""
 
 
 class Prompts:
@@ -34,8 +34,10 @@ class Prompts:
         self._known: dict[str, Benchmark | str] = {}
         self._lock = threading.Lock()
 
-    def find(self, manifest: Manifest, receipt: Receipt, asked: str | None) -> Question | str:
-        """Return what was asked, or why that is not known; `asked` is the prompt's digest."""
+    def find(
+        self, manifest: Manifest, receipt: Receipt, asked: str | None
+    ) -> RecoveredPrompt | str:
+        """Return the prompt, or why it is not known; `asked` is its digest."""
         with self._lock:
             benchmark = self._known.get(manifest.benchmark_sha256)
             if benchmark is None:
@@ -66,8 +68,8 @@ def _load(manifest: Manifest) -> Benchmark | str:
         return str(error)
 
 
-def _prompt(task: Task, manifest: Manifest, asked: str | None) -> Question:
-    """Show the task in every way that a model may be shown one, until the digest agrees."""
+def _prompt(task: Task, manifest: Manifest, asked: str | None) -> RecoveredPrompt:
+    """Render the task with every prompt strategy until the digest matches."""
     for strategy, chat, shown in product(get_args(Strategy), (False, True), get_args(TestsShown)):
         if asked is None or strategy != manifest.strategy:
             continue
@@ -76,11 +78,11 @@ def _prompt(task: Task, manifest: Manifest, asked: str | None) -> Question:
         except InputError:  # not for models of this kind
             continue
         if prompt.sha256 == asked:
-            return Question(prompt.text, exact=True)
-    return Question(task.prompt, exact=False)
+            return RecoveredPrompt(prompt.text, exact=True)
+    return RecoveredPrompt(task.prompt, exact=False)
 
 
 def _is_same(task: Task, receipt: Receipt) -> bool:
-    """Say whether a task is the one that was judged, whatever limits it was given."""
+    """Return True if a task is the one that was judged, whatever its limits."""
     limited = msgspec.structs.replace(task, limits=receipt.limits)
     return receipt.task_sha256 in (task.sha256, limited.sha256)

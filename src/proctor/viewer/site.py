@@ -53,7 +53,7 @@ class Site:
 
     def __init__(self, catalogue: RunCatalog, links: Links) -> None:
         self.catalogue, self.links = catalogue, links
-        self.figures, self.questions = BackgroundFigures(), Prompts()
+        self.figures, self.prompts = BackgroundFigures(), Prompts()
         self.wait_seconds = float("inf") if links.static else READ_SECONDS
         self.figure_seconds = None if links.static else FIGURE_SECONDS
         """An export has the time to wait for everything."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor.checks.contract.rejection import tested_functions, lazies, stub
+from proctor.checks.contract.rejection import lazies, stub, tested_functions
 from proctor.records.task import Assertions, CallCases, StdinCases, Task, UnitTests
 from proctor.records.task import TestProgram as ProgramTests  # pytest would take it for a test
 

@@ -223,11 +223,10 @@ def test_the_profile_denies_what_guests_may_not_but_lets_keepers_work() -> None:
 
 def test_what_builds_a_box_in_a_container_needs_nothing_else_of_ours() -> None:
     """Daemons are rare: who runs tests without one has to hear of it, too."""
-    load = docker_fd_passing.KNOCK[
-        docker_fd_passing.KNOCK.index("package = ") : docker_fd_passing.KNOCK.index("for fd in fds")
-    ]
+    boot = docker_fd_passing.CONTAINER_BOOT
+    load = boot[boot.index("package = ") : boot.index("for fd in fds")]
     said, _ = docker_container.note(BoxContents(interpreter=INTERPRETER), namespaces=True)
-    script = f"import json, sys, types\nnote = json.load(sys.stdin)\n{load}print(module.settle)"
+    script = f"import json, sys, types\nnote = json.load(sys.stdin)\n{load}print(module.build_in_container)"
     done = subprocess.run(
         [sys.executable, "-I", "-c", script],
         input=json.dumps(said),
@@ -235,7 +234,7 @@ def test_what_builds_a_box_in_a_container_needs_nothing_else_of_ours() -> None:
         text=True,
         check=False,
     )
-    assert "function settle" in done.stdout, done.stderr
+    assert "function build_in_container" in done.stdout, done.stderr
 
 
 def test_a_container_that_does_not_start_says_why(

@@ -15,12 +15,12 @@ from proctor.server.mcp.stdio import MAX_LINE, bounded_lines
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12)), st.integers(1, 10))
-def test_lines_are_those_of_the_whole_and_none_is_longer_than_allowed(chunks, most):
+def test_lines_are_those_of_the_whole_and_none_is_longer_than_allowed(chunks, max_bytes):
     parts = iter([*chunks, b""])
-    found = list(bounded_lines(lambda: next(parts), most))
+    found = list(bounded_lines(lambda: next(parts), max_bytes))
     *ended, rest = b"".join(chunks).split(b"\n")
     lines = [*ended, *([rest] if rest else [])]
-    assert found == [line if len(line) <= most else None for line in lines]
+    assert found == [line if len(line) <= max_bytes else None for line in lines]
 
 
 HOSTILE = [

@@ -86,11 +86,11 @@ def _declaration(source: Source, path: Path) -> Declaration:
             declared = msgspec.convert(document, Declaration)
         except msgspec.ValidationError as error:
             raise InputError(f"{beside}: {explain_error(error)}") from None
-    for name, (least, most) in declared.difficulty.items():
-        if not 0 <= least <= most <= 1:
+    for name, (low, high) in declared.difficulty.items():
+        if not 0 <= low <= high <= 1:
             raise InputError(
                 f"{source.name}: field difficulty.{name} must be two shares from 0 to 1, "
-                f"the smaller one first, not {least:g} and {most:g}"
+                f"the smaller one first, not {low:g} and {high:g}"
             )
     return declared
 
@@ -172,7 +172,7 @@ Watch = Callable[[Receipt], None]
 
 
 class Contract:
-    """What the lines of a contract look at."""
+    """One benchmark under examination, and the results that its lines share."""
 
     def __init__(
         self,
@@ -241,10 +241,10 @@ class Contract:
         if self.stop.is_set():
             raise KeyboardInterrupt
 
-    def told(
+    def evidence_for(
         self, line: str, bad: Mapping[str, str], *, unscored: Mapping[str, str], good: str
     ) -> Evidence:
-        """Tell tasks apart that break a line: known ones, unscored ones, and those that count."""
+        """Return the evidence for a line; tasks that are known to break it do not count."""
         listed = self.subject.declares.known.get(line, {})
         inorder = [task_id for task_id in self.benchmark.ids if task_id in bad]
         known = {task_id: listed[task_id] for task_id in inorder if task_id in listed}
@@ -280,7 +280,7 @@ class Contract:
 def answer_task(
     task: Task, text: str, sample: int = 0, index: int = 0, *, whole: bool = False
 ) -> Completion:
-    """Return a completion that says so."""
+    """Return a completion with this text."""
     return Completion(
         task_id=task.task_id,
         sample=sample,

@@ -120,7 +120,7 @@ def _found_again(
         return Evidence(Status.DOES_NOT_APPLY, "there is no passing reference to put into anything")
     more = f", {len(others)} as another text that passes" if others else ""
     good = f"{same} answers give the program of the reference{more}"
-    return exam.told(line, bad, unscored=unscored, good=good)
+    return exam.evidence_for(line, bad, unscored=unscored, good=good)
 
 
 def _forms(task: Task, forms: Mapping[str, Form]) -> Iterator[tuple[str, str]]:

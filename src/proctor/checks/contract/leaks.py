@@ -31,7 +31,7 @@ from proctor.checks.contract.evidence import (
     is_our_failure,
     is_together,
 )
-from proctor.checks.contract.rejection import called
+from proctor.checks.contract.rejection import tested_functions
 from proctor.checks.contract.result import Status
 from proctor.extraction.assemble import verbatim
 from proctor.judge.judge import Judge
@@ -74,7 +74,7 @@ def hidden(exam: Contract) -> Evidence:
         return Evidence(Status.DOES_NOT_APPLY, f"nothing is promised: {seen.left_out()}")
     more = f"; {seen.left_out()}" if seen.together or seen.blind else ""
     good = f"a probe of {seen.looked} tasks found none of {seen.needles} texts{seen.where()}{more}"
-    return exam.told("hidden", seen.bad, unscored=seen.unscored, good=good)
+    return exam.evidence_for("hidden", seen.bad, unscored=seen.unscored, good=good)
 
 
 class Said(msgspec.Struct):
@@ -261,7 +261,7 @@ def _without_head(text: str) -> str:
 def _stubs(task: Task) -> str:
     """Return functions that look around when a test calls them, and the look at the beginning."""
     lines = ["look('while it was loaded')"]
-    for owner, name in sorted(called(task)):
+    for owner, name in sorted(tested_functions(task)):
         indent = "    " if owner else ""
         first = "self, " if owner else ""
         lines += [f"class {owner}:"] if owner else []

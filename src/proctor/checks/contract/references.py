@@ -1,4 +1,4 @@
-"""Lines about reference solutions: they pass, always alike, and in time."""
+"""Lines about reference solutions: they pass, give the same result twice, and are fast enough."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from proctor.records.task import CallCases, StdinCases, Task
 from proctor.records.verdict import Bucket
 
 MAX_SHARE, WARNING_SHARE = 0.5, 0.25
-"""Of its limit that a reference may take; more than `WARNING_SHARE` is a warning."""
+"""Share of its time limit that a reference may use; above `WARNING_SHARE` is a warning."""
 
 
 def references(exam: Contract) -> Evidence:
-    """Run every reference twice; one that never passes is wrong, or its tests are."""
+    """Run every reference twice; each must pass at least once."""
     bad: dict[str, str] = {}
     unscored: dict[str, str] = {}
     for task_id in exam.benchmark.ids:
@@ -26,11 +26,11 @@ def references(exam: Contract) -> Evidence:
         elif len(failed) == len(receipts):
             bad[task_id] = f"its reference fails: {describe_answers(failed[0])}"
     good = f"{len(exam.right)} references pass"
-    return exam.told("references", bad, unscored=unscored, good=good)
+    return exam.evidence_for("references", bad, unscored=unscored, good=good)
 
 
 def stable(exam: Contract) -> Evidence:
-    """Compare what came of both runs of every reference."""
+    """Compare the results of both runs of every reference."""
     bad: dict[str, str] = {}
     unscored: dict[str, str] = {}
     for task_id, receipts in exam.references.items():
@@ -44,24 +44,24 @@ def stable(exam: Contract) -> Evidence:
     if not exam.references:
         return Evidence(Status.UNKNOWN, "there are no references to run twice")
     good = f"{len(exam.references)} references came out alike twice"
-    return exam.told("stable", bad, unscored=unscored, good=good)
+    return exam.evidence_for("stable", bad, unscored=unscored, good=good)
 
 
 def are_equivalent(receipt: Receipt) -> tuple[Bucket, list[tuple[int, bool]]]:
-    """Return what must be the same of one program whenever it is run."""
+    """Return the part of a receipt that must be equal for every run of a program."""
     return receipt.bucket, [(test.index, test.passed) for test in receipt.tests]
 
 
 def describe_answers(receipt: Receipt) -> str:
-    """Say in a few words what became of a sample."""
+    """Summarize the verdict on a sample."""
     detail = receipt.detail.partition("\n")[0][:200]
     return f"{receipt.bucket} ({detail})" if detail else str(receipt.bucket)
 
 
 def time(exam: Contract) -> Evidence:
-    """Hold the quicker run of every reference against the limit.
+    """Compare the faster run of every reference with its time limit.
 
-    What waits rather than computes may have waited for a busy machine: that is a warning.
+    High wall time alone is only a warning: the machine may have been busy.
     """
     taken = {
         task_id: min(Share.of(task, one) for one in exam.references[task_id])
@@ -76,22 +76,27 @@ def time(exam: Contract) -> Evidence:
     }
     slowest = max(taken, key=taken.__getitem__)
     good = f"the slowest is {slowest}: {taken[slowest]}"
-    found = exam.told("time", bad, unscored={}, good=good)
-    if found.word is Status.HELD and slowest not in bad and taken[slowest].most > WARNING_SHARE:
+    found = exam.evidence_for("time", bad, unscored={}, good=good)
+    if (
+        found.word is Status.HELD
+        and slowest not in bad
+        and taken[slowest].max_share > WARNING_SHARE
+    ):
         return found._replace(word=Status.WARNING)
     return found
 
 
 class Share(NamedTuple):
-    """How much of its time a reference took, of the clock that passed and of the processor's."""
+    """The share of its time limits that a reference used."""
 
-    most: float
+    max_share: float
+    """Of wall time or CPU time, whichever is larger."""
     cpu: float
     limit: float
 
     @classmethod
     def of(cls, task: Task, receipt: Receipt) -> "Share":
-        """Take the longest case where each has the limit for itself, else all of them."""
+        """Take the longest case if the limit applies to each case, else the whole run."""
         limits, usage = receipt.limits, receipt.usage
         cpu, wall = usage.cpu_seconds, usage.wall_seconds
         if isinstance(task.tests, CallCases | StdinCases):
@@ -102,4 +107,4 @@ class Share(NamedTuple):
         return cls(max(parts), parts[0], limits.wall_seconds)
 
     def __str__(self) -> str:
-        return f"{self.most:.0%} ({self.cpu:.0%} by the processor's clock) of {self.limit:g} s"
+        return f"{self.max_share:.0%} ({self.cpu:.0%} by the processor's clock) of {self.limit:g} s"

@@ -19,18 +19,18 @@ EMPTY = {"nothing": "", "white space": " \n\n", "an empty fence": "```\n```\n"}
 CONSTANTS = ("None", "True", "False", "''", "[]")
 WORDS = ("0", "1", "YES", "NO")
 Answers = Mapping[str, tuple[str, bool]]
-"""What is wrong about it → its text, and whether that is a whole program."""
+"""Kind of answer → its text, and whether that is a whole program."""
 MakeAnswers = Callable[[Task], Answers]
 ECHO = "import sys\nsys.stdout.write(sys.stdin.read())\n"
 
 
 def empty(exam: Contract) -> Evidence:
-    """Answer every task with nothing, in three ways; that is no code, and never passes."""
+    """Give three kinds of empty answers to every task; each must end as no_code."""
     return _rejected(exam, "empty", lambda _: {name: (text, False) for name, text in EMPTY.items()})
 
 
 def wrong(exam: Contract) -> Evidence:
-    """Answer with every wrong solution; each is rejected, and for the reason that it names."""
+    """Run every wrong solution; each must fail for the reason that it names."""
     every = {task.task_id: task for task in exam.benchmark.tasks if task.wrong_solutions}
     if not every:
         return Evidence(Status.DOES_NOT_APPLY, "no task has wrong_solutions")
@@ -52,16 +52,16 @@ def wrong(exam: Contract) -> Evidence:
             bad[receipt.task_id] = f"its wrong solution {solution.name!r} ends as {why}"
     count = sum(len(task.wrong_solutions) for task in every.values())
     good = f"{count} wrong solutions of {len(every)} tasks are rejected"
-    return exam.told("wrong", bad, unscored=unscored, good=good)
+    return exam.evidence_for("wrong", bad, unscored=unscored, good=good)
 
 
 def lazy(exam: Contract) -> Evidence:
-    """Answer with stubs that return a constant or what they were given, and with the prompt."""
+    """Run stubs that return a constant or their argument, and the prompt itself."""
     return _rejected(exam, "lazy", lazies)
 
 
 def _rejected(exam: Contract, line: str, make: MakeAnswers) -> Evidence:
-    """Run answers that no test should let pass."""
+    """Run answers that tests must reject."""
     names: dict[tuple[str, int], str] = {}
     bad: dict[str, tuple[int, str]] = {}
     unscored: dict[str, str] = {}
@@ -89,7 +89,7 @@ def _rejected(exam: Contract, line: str, make: MakeAnswers) -> Evidence:
             bad[task_id] = min(bad.get(task_id, (sample, why)), (sample, why))
     good = f"{count} answers to {len(exam.benchmark.tasks)} tasks are rejected"
     whys = {task_id: why for task_id, (_, why) in bad.items()}
-    return exam.told(line, whys, unscored=unscored, good=good)
+    return exam.evidence_for(line, whys, unscored=unscored, good=good)
 
 
 def _tests(receipt: Receipt) -> str:
@@ -123,9 +123,9 @@ def _closed(task: Task) -> Answers:
 
 
 def stub(task: Task, returns: str) -> str:
-    """Return code that defines all that the tests call, as functions that return one thing."""
+    """Return code that defines every tested function; each returns the same expression."""
     lines = []
-    for owner, name in sorted(called(task)):
+    for owner, name in sorted(tested_functions(task)):
         if owner:
             lines += [f"class {owner}:", f"    def {name}(self, *args, **kwargs):"]
             lines.append(f"        return {returns}")
@@ -134,8 +134,8 @@ def stub(task: Task, returns: str) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def called(task: Task) -> set[tuple[str, str]]:
-    """Return the functions that tests call, each with the class that it is a method of."""
+def tested_functions(task: Task) -> set[tuple[str, str]]:
+    """Return the functions that tests call, as pairs of class and name; no class: ''."""
     entry = task.entry_point
     if entry is None and isinstance(task.tests, CallCases):
         entry = task.tests.fn_name

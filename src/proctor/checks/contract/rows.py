@@ -109,11 +109,9 @@ def difficulty(exam: Contract) -> Evidence:
     shares = {name: count[name] / len(every) for name in bands}
     shown = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
     for name, share in shares.items():
-        least, most = bands[name]
-        if not least <= share <= most:
-            what = (
-                f"{name} is {share:.0%} of {len(every)} tasks, declared {least:.0%} to {most:.0%}"
-            )
+        low, high = bands[name]
+        if not low <= share <= high:
+            what = f"{name} is {share:.0%} of {len(every)} tasks, declared {low:.0%} to {high:.0%}"
             return Evidence(Status.BROKEN, what)
     strange = [task_id for task_id, level in every if level not in bands]
     if strange:

@@ -94,7 +94,7 @@ def reuse(exam: Contract) -> Evidence:
     if not exam.right:
         return Evidence(Status.UNKNOWN, "no reference passes, so there is nothing to draw twice")
     good = f"{len(exam.right)} pairs of equal draws have equal receipts, run or not"
-    return exam.told("reuse", bad, unscored={}, good=good)
+    return exam.evidence_for("reuse", bad, unscored={}, good=good)
 
 
 def _difference(ours: Receipt, theirs: Receipt) -> str | None:

@@ -76,14 +76,14 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
 
 
-class Found(NamedTuple):
+class CheckResult(NamedTuple):
     """Whether a line passes, None if it is not asked for, and by what evidence."""
 
     passed: bool | None
     evidence: str
 
 
-NOT_ASKED = Found(None, "not asked for")
+NOT_ASKED = CheckResult(None, "not asked for")
 
 
 class Inspection:
@@ -133,18 +133,18 @@ def inspect_run(run: Path, policy: Policy, means: Means, begin: Callable[[str], 
     )
 
 
-Look = Callable[[Inspection], Found]
+Check = Callable[[Inspection], CheckResult]
 
 
-def _line(inspection: Inspection, name: str, says: str, find: Look) -> Line:
+def _line(inspection: Inspection, name: str, says: str, find: Check) -> Line:
     """Look at one line; what cannot be looked at is not proven, so it does not pass."""
     if name in inspection.policy.skip:
-        found = Found(None, "skipped: the policy does not ask for it")
+        found = CheckResult(None, "skipped: the policy does not ask for it")
     else:
         try:
             found = find(inspection)
         except ProctorError as error:
-            found = Found(passed=False, evidence=f"it cannot be looked at: {error}")
+            found = CheckResult(passed=False, evidence=f"it cannot be looked at: {error}")
     return Line(line=name, says=says, passed=found.passed, evidence=found.evidence)
 
 
@@ -155,33 +155,37 @@ def _figures(inspection: Inspection) -> Mapping[str, Estimate]:
         return {}  # the lines say why
 
 
-def complete(of: Inspection) -> Found:
+def complete(of: Inspection) -> CheckResult:
     """Count receipts, and look for the report, which is written last."""
     summary = of.summary
     counted = f"{summary.samples} of {of.manifest.samples} samples have a receipt"
     if not (of.run / REPORT).is_file():
-        return Found(passed=False, evidence=f"{counted}, and there is no {REPORT}")
-    return Found(summary.complete, counted)
+        return CheckResult(passed=False, evidence=f"{counted}, and there is no {REPORT}")
+    return CheckResult(summary.complete, counted)
 
 
-def whole(of: Inspection) -> Found:
+def whole(of: Inspection) -> CheckResult:
     """Compare the run's tasks with those of the benchmark."""
     here, then = of.benchmark, of.manifest
     if here.sha256 == then.benchmark_sha256:
-        return Found(passed=True, evidence=f"all of {then.tasks} tasks, sha256 {here.sha256[:16]}…")
+        return CheckResult(
+            passed=True, evidence=f"all of {then.tasks} tasks, sha256 {here.sha256[:16]}…"
+        )
     if then.tasks != len(here.tasks):
-        return Found(passed=False, evidence=f"{then.tasks} of {len(here.tasks)} tasks were run")
+        return CheckResult(
+            passed=False, evidence=f"{then.tasks} of {len(here.tasks)} tasks were run"
+        )
     how = "their limits were changed" if then.limits is not None else "they are others here"
-    return Found(passed=False, evidence=f"its tasks are not those that are here: {how}")
+    return CheckResult(passed=False, evidence=f"its tasks are not those that are here: {how}")
 
 
-def report(of: Inspection) -> Found:
+def report(of: Inspection) -> CheckResult:
     """Compare the figures of the report with those of the receipts."""
     try:
         said = msgspec.json.decode(read_whole(of.run / REPORT), type=Summary)
     except (InputError, ValueError, RecursionError) as error:
         why = str(error) if isinstance(error, InputError) else explain_error(error)
-        return Found(passed=False, evidence=f"it cannot be read: {why}")
+        return CheckResult(passed=False, evidence=f"it cannot be read: {why}")
     found = summarize(of.run, ks=[int(k) for k in said.pass_at_k])
     pairs = {
         name: (getattr(said, name), getattr(found, name))
@@ -190,33 +194,35 @@ def report(of: Inspection) -> Found:
     for name, (theirs, ours) in pairs.items():
         if theirs != ours:
             said_so = f"it says {name} {theirs}, the receipts say {ours}"
-            return Found(passed=False, evidence=said_so)
-    return Found(passed=True, evidence=f"{found.passed} of {found.samples} passed, as it says")
+            return CheckResult(passed=False, evidence=said_so)
+    return CheckResult(
+        passed=True, evidence=f"{found.passed} of {found.samples} passed, as it says"
+    )
 
 
-def scored(of: Inspection) -> Found:
+def scored(of: Inspection) -> CheckResult:
     """Look for samples that nobody could judge."""
     summary = of.summary
     if not summary.unscored:
-        return Found(passed=True, evidence=f"all of {summary.samples} samples are scored")
+        return CheckResult(passed=True, evidence=f"all of {summary.samples} samples are scored")
     why = next(iter((*summary.missing, *summary.unfit.values())), "")
-    told = failure_reasons(summary)[0]
-    return Found(passed=False, evidence=f"{told}; {why}" if why else told)
+    evidence = failure_reasons(summary)[0]
+    return CheckResult(passed=False, evidence=f"{evidence}; {why}" if why else evidence)
 
 
-def contract(of: Inspection) -> Found:
+def contract(of: Inspection) -> CheckResult:
     """Ask when the benchmark kept its contract."""
     then = of.manifest
     asked = then.benchmark if then.benchmark in TABLE else then.source
     why = why_not(of.benchmark, asked, timedelta(days=of.policy.contract_days))
     if why:
-        return Found(passed=False, evidence=why)
+        return CheckResult(passed=False, evidence=why)
     kept = latest_result(of.benchmark)
     when = kept.created[:10] if kept else ""
-    return Found(passed=True, evidence=f"it kept its contract here on {when}")
+    return CheckResult(passed=True, evidence=f"it kept its contract here on {when}")
 
 
-def references(of: Inspection) -> Found:
+def references(of: Inspection) -> CheckResult:
     """Run the benchmark's own solutions; those that are known to be wrong do not count."""
     summary = of.means.evaluate("reference", None)
     kept = latest_result(of.benchmark)
@@ -224,112 +230,114 @@ def references(of: Inspection) -> Found:
         next((one.known for one in kept.findings if one.line == "references"), {}) if kept else {}
     )
     bad = summary.samples - summary.passed
-    told = f"{summary.passed} of {summary.samples} pass"
+    evidence = f"{summary.passed} of {summary.samples} pass"
     if known:
-        told += f", {len(known)} are known not to"
-    return Found(bad <= len(known), told)
+        evidence += f", {len(known)} are known not to"
+    return CheckResult(bad <= len(known), evidence)
 
 
-def receipts(of: Inspection) -> Found:
+def receipts(of: Inspection) -> CheckResult:
     """Judge a part of the samples again."""
     found = of.means.verify(of.policy.verify_share)
-    told = f"{found.same} of {found.samples} came out the same (of {found.of})"
+    evidence = f"{found.same} of {found.samples} came out the same (of {found.of})"
     if found.flakes:
         first = found.flakes[0]
-        told += f"; {first.task_id} #{first.sample} was {first.before.bucket}"
-        told += f" and is {first.now.bucket}"
+        evidence += f"; {first.task_id} #{first.sample} was {first.before.bucket}"
+        evidence += f" and is {first.now.bucket}"
     if found.unscored:
-        told += f"; {found.unscored} could not be judged"
-    return Found(not found.flakes and not found.unscored, told)
+        evidence += f"; {found.unscored} could not be judged"
+    return CheckResult(not found.flakes and not found.unscored, evidence)
 
 
-def tier(of: Inspection) -> Found:
+def tier(of: Inspection) -> CheckResult:
     """Compare the run's tier with the least that is asked for."""
     names: tuple[str, ...] = ORDER
     found, least = of.manifest.enforcement, of.policy.tier
     enough = names.index(found.tier) <= names.index(least)
     isolated = "isolated" if found.isolated else "not isolated"
-    return Found(enough, f"{found.tier}, {isolated}; {least} or better is asked for")
+    return CheckResult(enough, f"{found.tier}, {isolated}; {least} or better is asked for")
 
 
-def interval(of: Inspection) -> Found:
+def interval(of: Inspection) -> CheckResult:
     """Measure the intervals."""
     if not of.demands.interval_width:
         return NOT_ASKED
-    told, good = [], True
-    for k, most in of.demands.interval_width.items():
+    parts, good = [], True
+    for k, max_width in of.demands.interval_width.items():
         one = of.estimate(k)
         if one.low is None or one.high is None:
-            told.append(f"pass@{k}: {one.method}")
+            parts.append(f"pass@{k}: {one.method}")
             good = False
             continue
         width = one.high - one.low
-        good = good and width <= most
-        told.append(f"pass@{k}: {100 * width:.1f} points wide, {100 * most:.1f} may be")
-    return Found(good, "; ".join(told))
+        good = good and width <= max_width
+        parts.append(f"pass@{k}: {100 * width:.1f} points wide, {100 * max_width:.1f} may be")
+    return CheckResult(good, "; ".join(parts))
 
 
-def pass_at_k(of: Inspection) -> Found:
+def pass_at_k(of: Inspection) -> CheckResult:
     """Compare scores with the least that is asked for."""
     if not of.demands.pass_at_k:
         return NOT_ASKED
-    told, good = [], True
-    for k, least in of.demands.pass_at_k.items():
+    parts, good = [], True
+    for k, min_score in of.demands.pass_at_k.items():
         value = of.estimate(k).value
-        good = good and value is not None and value >= least
+        good = good and value is not None and value >= min_score
         shown = "no score" if value is None else f"{100 * value:.1f} %"
-        told.append(f"pass@{k}: {shown}, at least {100 * least:.1f} % is asked for")
-    return Found(good, "; ".join(told))
+        parts.append(f"pass@{k}: {shown}, at least {100 * min_score:.1f} % is asked for")
+    return CheckResult(good, "; ".join(parts))
 
 
-def baseline(of: Inspection) -> Found:
+def baseline(of: Inspection) -> CheckResult:
     """Compare with the baseline, task by task; only what is worse beyond noise is a regression."""
     if of.demands.baseline is None:
         return NOT_ASKED
     place = Path(of.demands.baseline)
     if place.resolve() == of.run.resolve():
-        return Found(passed=False, evidence="it is the baseline itself")
+        return CheckResult(passed=False, evidence="it is the baseline itself")
     found = compare_runs([place, of.run])
     pair, before = found.pairs[0], found.runs[0]
-    told, worse = [], []
+    parts, worse = [], []
     for k, one in pair.by_k.items():
         is_worse = pair.beyond_noise[k] and one.difference < 0
         worse.append(is_worse)
         word = "beyond noise" if pair.beyond_noise[k] else "within noise"
-        told.append(f"pass@{k}: {100 * one.difference:+.1f} points over {one.tasks} tasks, {word}")
+        parts.append(f"pass@{k}: {100 * one.difference:+.1f} points over {one.tasks} tasks, {word}")
     if pair.changed_tasks:
-        told.append(f"{pair.changed_tasks} tasks are not the same in both")
+        parts.append(f"{pair.changed_tasks} tasks are not the same in both")
     lost = next(iter(pair.by_k.values())).lost
     if any(worse) and lost:
-        told.append(f"worse on {', '.join(lost[:SHOWN])}{' …' if len(lost) > SHOWN else ''}")
+        parts.append(f"worse on {', '.join(lost[:SHOWN])}{' …' if len(lost) > SHOWN else ''}")
     if not before.complete:
-        return Found(passed=False, evidence="the baseline is not complete")
-    return Found(not any(worse), "; ".join(told))
+        return CheckResult(passed=False, evidence="the baseline is not complete")
+    return CheckResult(not any(worse), "; ".join(parts))
 
 
-def _smoke(smoke: Smoke) -> Look:
+def _smoke(smoke: Smoke) -> Check:
     """Return what looks at a model whose score is known."""
 
-    def find(of: Inspection) -> Found:
+    def find(of: Inspection) -> CheckResult:
         if smoke.run is not None:
             summary = summarize(Path(smoke.run), ks=[smoke.k])
             if summary.benchmark != of.manifest.benchmark:
-                told = f"{smoke.run} is a run of {summary.benchmark}"
-                return Found(passed=False, evidence=told)
+                evidence = f"{smoke.run} is a run of {summary.benchmark}"
+                return CheckResult(passed=False, evidence=evidence)
         else:
             summary = of.means.evaluate(smoke.model or "", smoke.tasks)
         one = summary.pass_at_k.get(str(smoke.k))
         if one is None or one.value is None:
-            return Found(passed=False, evidence=f"there is no pass@{smoke.k}")
-        told = f"{summary.model}: pass@{smoke.k} {100 * one.value:.1f} % of {one.tasks} tasks"
+            return CheckResult(passed=False, evidence=f"there is no pass@{smoke.k}")
+        evidence = f"{summary.model}: pass@{smoke.k} {100 * one.value:.1f} % of {one.tasks} tasks"
         if summary.degraded:
-            return Found(passed=False, evidence=f"{told}; {'; '.join(failure_reasons(summary))}")
-        return Found(smoke.low <= one.value <= smoke.high, told)
+            return CheckResult(
+                passed=False, evidence=f"{evidence}; {'; '.join(failure_reasons(summary))}"
+            )
+        return CheckResult(smoke.low <= one.value <= smoke.high, evidence)
 
     return find
 
 
-LINES: Mapping[str, tuple[str, Look]] = {
+LINES: Mapping[str, tuple[str, Check]] = {
     "complete": ("every sample has a receipt, and there is a report", complete),
     "report": ("the report says what the receipts say", report),
     "whole": ("it is a run of the whole benchmark, as that is here", whole),

@@ -10,7 +10,7 @@ from proctor.cli import options, setup
 from proctor.errors import InputError
 from proctor.report import comparison as text
 from proctor.report import json as as_json
-from proctor.report.axes import beside
+from proctor.report.axes import compare_axes
 from proctor.report.section import terminal_lines
 from proctor.results.comparison import compare_runs
 
@@ -29,6 +29,6 @@ def compare(
     typer.echo(as_json.render(found) if json else text.render(found), nl=json)
     measured = [] if json else [one for one in map(read_axes, runs) if one is not None]
     if measured:
-        typer.echo("\n".join(terminal_lines(beside(measured))))
+        typer.echo("\n".join(terminal_lines(compare_axes(measured))))
     if any(side.unscored or not side.complete for side in found.runs):
         raise typer.Exit(1)

@@ -69,8 +69,8 @@ def generate(
     )
     asking.check()
     settings = load_settings()
-    choice = setup.parse_selection(release, start_date, end_date)
-    loaded, _ = setup.open_benchmark(benchmark, data, settings, choice=choice)
+    selection = setup.parse_selection(release, start_date, end_date)
+    loaded, _ = setup.open_benchmark(benchmark, data, settings, selection=selection)
     chosen = loaded.first(samples) if samples else loaded
     interrupt = Interrupt()
     try:

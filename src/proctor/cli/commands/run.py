@@ -94,9 +94,15 @@ def run(
     )
     settings = load_settings()
     open_backend = backend_factory(engine_options, settings)
-    choice = setup.parse_selection(release, start_date, end_date)
+    selection = setup.parse_selection(release, start_date, end_date)
     loaded = setup.open_benchmarks(
-        benchmark, data, settings, timeout=timeout, memory=memory, choice=choice, first=samples
+        benchmark,
+        data,
+        settings,
+        timeout=timeout,
+        memory=memory,
+        selection=selection,
+        first=samples,
     )
 
     def plan_for(

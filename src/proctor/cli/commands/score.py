@@ -67,9 +67,9 @@ def score(
     settings = load_settings()
     open_backend = backend_factory(engine_options, settings)
     ks = setup.parse_counts("--k", k)
-    choice = setup.parse_selection(release, start_date, end_date)
+    selection = setup.parse_selection(release, start_date, end_date)
     loaded, limits = setup.open_benchmark(
-        benchmark, data, settings, timeout=timeout, memory=memory, choice=choice
+        benchmark, data, settings, timeout=timeout, memory=memory, selection=selection
     )
     samples = RecordedSamples(completions, solution_field)
     recorded = None if against is None else read_recordings(against, samples, loaded)

@@ -82,7 +82,7 @@ def serve(
 def _service(
     engine_options: EngineOptions,
     settings: Settings,
-    most_waiting: int | None,
+    max_waiting: int | None,
     keys: Sequence[Key] | None,
 ) -> "Service":
     """Open what judges and runs programs, on this machine or on a cluster."""
@@ -91,13 +91,13 @@ def _service(
     box = engine_options.open_sandbox(settings)
     if engine_options.engine is options.Engine.local:
         count = setup.service_workers(engine_options.workers, settings)
-        return Service(box, workers=count, most_waiting=most_waiting, settings=settings, keys=keys)
+        return Service(box, workers=count, max_waiting=max_waiting, settings=settings, keys=keys)
     cluster = cluster_for(engine_options, settings)
     return Service(
         open_remote_sandbox(cluster, box),
         workers=cluster.workers,
         engine=cluster,
-        most_waiting=most_waiting,
+        max_waiting=max_waiting,
         settings=settings,
         keys=keys,
         memory_bytes=cluster.memory_bytes,

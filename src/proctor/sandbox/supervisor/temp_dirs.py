@@ -25,7 +25,7 @@ from proctor.sandbox.supervisor.environment import ENVIRONMENT
 
 PREFIX = "proctor-box-"
 PATIENCE_SECONDS = 2.0
-CONTENTS = re.compile(r"scratch|packages|door|seccomp\.json|[0-9a-f]{16}[0-9]+")
+CONTENTS = re.compile(r"scratch|packages|door|fds\.sock|seccomp\.json|[0-9a-f]{16}[0-9]+")
 """What may lie in such a folder, also while it is being emptied; else it is somebody's own."""
 
 

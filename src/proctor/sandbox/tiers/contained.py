@@ -213,13 +213,13 @@ def _nest(contents: BoxContents, means: Means, place: str) -> EnvironmentSpec:
         *((path, landlock.DEVICE) for path in devices if Path(path).exists()),
     ]
     how: dict[str, Any] = {
-        "place": place,
+        "folder": place,
         "own_pid": seccomp.OWN_PID,
         "abi": means.landlock,
         "rules": files,
         "users": (FIRST_USER, USERS) if means.own_user else None,
-        "kept": means.kept,
-        "shared": contents.shared_bytes > 0,
+        "kept_capabilities": means.kept,
+        "shared_scratch": contents.shared_bytes > 0,
     }
     return EnvironmentSpec(
         modules=("isolation.landlock", "isolation.cleanup", "isolation.contained"),

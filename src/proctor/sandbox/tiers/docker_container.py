@@ -10,7 +10,7 @@ import msgspec
 
 from proctor.errors import InputError, SandboxError
 from proctor.records.limits import MIB, Limits
-from proctor.sandbox.inside.isolation.docker_fd_passing import KNOCK
+from proctor.sandbox.inside.isolation.docker_fd_passing import CONTAINER_BOOT
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
 from proctor.sandbox.supervisor.packages import DEFAULT, REFUSED, normalize_name
@@ -121,7 +121,7 @@ def command(name: str, image: Image, folder: str, limits: Limits) -> list[str]:
         *("--pids-limit", str(limits.processes + SPARE_PROCESSES)),
         *("--tmpfs", scratch, "--volume", f"{folder}:/proctor:ro"),
         *("--entrypoint", image.interpreter.executable, image.name),
-        *("-s", "-S", "-B", "-c", KNOCK),
+        *("-s", "-S", "-B", "-c", CONTAINER_BOOT),
     ]
 
 
@@ -143,7 +143,7 @@ def note(contents: BoxContents, *, namespaces: bool) -> tuple[dict[str, Any], En
         "files": FILES,
         "loopback": contents.loopback,
         "root": "/tmp",  # noqa: S108
-        "place": PLACE,
+        "folder": PLACE,
         "argv": boot_command(contents, ()),
         "environment": {**ENVIRONMENT, "HOME": home, "TMPDIR": home},
     }
@@ -164,7 +164,7 @@ def _one_process(contents: BoxContents) -> EnvironmentSpec:
         name="Contained",
         filter_code=seccomp.contained_program(platform.machine(), own_user=True),
         how={
-            "place": PLACE,
+            "folder": PLACE,
             "own_pid": seccomp.OWN_PID,
             "abi": landlock.abi(),
             "rules": [
@@ -172,8 +172,8 @@ def _one_process(contents: BoxContents) -> EnvironmentSpec:
                 *((path, landlock.DEVICE) for path in devices),
             ],
             "users": None,
-            "kept": 0,
-            "shared": contents.shared_bytes > 0,
+            "kept_capabilities": 0,
+            "shared_scratch": contents.shared_bytes > 0,
         },
     )
 

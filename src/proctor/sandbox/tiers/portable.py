@@ -39,12 +39,12 @@ from proctor.sandbox.toolchains.runner import ToolchainRunner
 BOOT = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from inside.isolation.unisolated import Folder
+from inside.isolation.unisolated import Unisolated
 from inside.keeper.guest_setup import hear_signals
 from inside.keeper.keeper import keep
 del sys.path[0]
 hear_signals()
-keep(int(sys.argv[1]), Folder(sys.argv[2]))
+keep(int(sys.argv[1]), Unisolated(sys.argv[2]))
 """
 
 

@@ -17,17 +17,17 @@ CHUNK = 1 << 16
 
 
 def serve(service: Service) -> None:
-    """Answer a client until it has nothing more to say."""
+    """Answer a client until it closes standard input."""
     with os.fdopen(os.dup(1), "wb") as out:
-        os.dup2(2, 1)  # what anybody prints is no message
+        os.dup2(2, 1)  # prints must not mix with messages
         asyncio.run(converse(service, lambda: os.read(0, CHUNK), out))
 
 
 async def converse(service: Service, read: Callable[[], bytes], out: IO[bytes]) -> None:
-    """Answer lines until there are no more and all that they asked for is done."""
+    """Answer lines until the input ends and all requests are done."""
     loop = asyncio.get_running_loop()
     over: asyncio.Future[bool] = loop.create_future()
-    """Whether somebody is left who reads answers."""
+    """Whether the client still reads responses."""
 
     def end(*, heard: bool) -> None:
         if not over.done():
@@ -43,7 +43,7 @@ async def converse(service: Service, read: Callable[[], bytes], out: IO[bytes]) 
     session = Session(service, send)
 
     def listen() -> None:
-        """Hand one line after the other to the session, none before the one before is taken."""
+        """Pass lines to the session, one at a time."""
         with suppress(RuntimeError, asyncio.CancelledError):  # the loop has ended before us
             for line in bounded_lines(read):
                 asyncio.run_coroutine_threadsafe(_taken(session, line), loop).result()
@@ -63,8 +63,8 @@ async def _taken(session: Session, line: bytes | None) -> None:
         await session.take(line)
 
 
-def bounded_lines(read: Callable[[], bytes], most: int = MAX_LINE) -> Iterator[bytes | None]:
-    """Yield lines without holding many more than `most` bytes; None for one that is longer."""
+def bounded_lines(read: Callable[[], bytes], max_bytes: int = MAX_LINE) -> Iterator[bytes | None]:
+    """Yield lines; None for one longer than `max_bytes`. Memory stays near that bound."""
     held = bytearray()
     skipping = False
     while chunk := read():
@@ -72,11 +72,11 @@ def bounded_lines(read: Callable[[], bytes], most: int = MAX_LINE) -> Iterator[b
         for end in ends:
             held += end
             if not skipping:
-                yield bytes(held) if len(held) <= most else None
+                yield bytes(held) if len(held) <= max_bytes else None
             held.clear()
             skipping = False
         held += b"" if skipping else rest
-        if len(held) > most:
+        if len(held) > max_bytes:
             yield None
             held.clear()
             skipping = True

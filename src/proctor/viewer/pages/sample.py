@@ -1,4 +1,4 @@
-"""One sample and all that is known about it; or two samples of a task side by side."""
+"""The page of one sample, and the page of two samples side by side."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from proctor.storage.jsonl import explain_error
 from proctor.storage.run_directory import COMPLETIONS, RECEIPTS
 from proctor.viewer.axes import axes_of, of_sample
 from proctor.viewer.highlight import highlight_code, shown, side_by_side
-from proctor.viewer.index_queries import Found
+from proctor.viewer.index_queries import IndexedSample
 from proctor.viewer.site import Opened, Site
 
 SIBLINGS = 200
-"""Other samples of the task that are linked."""
+"""Maximum number of links to other samples of the task."""
 MAX_TESTS = 500
 MAX_TEXT = 64 << 10
 
@@ -25,7 +25,7 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
     """Return the page of one sample."""
     opened = site.open(name)
     found, receipt = _receipt(opened, task, sample)
-    before, after = opened.index.lookup.beside(found)
+    before, after = opened.index.lookup.neighbours(found)
     siblings = opened.index.lookup.of_task(task, max(0, sample - SIBLINGS // 2), SIBLINGS)
     completion = _completion(opened, task, sample)
     code = shown(receipt.code)
@@ -38,7 +38,7 @@ def render(site: Site, name: str, task: str, sample: int) -> str:
         receipt=receipt,
         completion=completion,
         answer=shown(completion.completion, MAX_TEXT) if completion else None,
-        question=site.questions.find(
+        prompt=site.prompts.find(
             opened.manifest, receipt, completion.prompt_sha256 if completion else None
         ),
         code=highlight_code(code.text, receipt.language),
@@ -59,8 +59,8 @@ class Side(NamedTuple):
 
     run: str
     receipt: Receipt
-    siblings: Sequence[Found]
-    """What else could stand here."""
+    siblings: Sequence[IndexedSample]
+    """Samples that can be chosen instead."""
 
 
 def diff(site: Site, name: str, task: str, numbers: tuple[int, int], against: str) -> str:
@@ -83,7 +83,7 @@ def _side(opened: Opened, task: str, number: int) -> Side:
     return Side(opened.status.run.name, _receipt(opened, task, number)[1], siblings)
 
 
-def _receipt(opened: Opened, task: str, sample: int) -> tuple[Found, Receipt]:
+def _receipt(opened: Opened, task: str, sample: int) -> tuple[IndexedSample, Receipt]:
     found = opened.index.lookup.sample(task, sample)
     line = opened.index.lookup.line(RECEIPTS, task, sample)
     if found is None or line is None:
@@ -100,7 +100,7 @@ def _receipt(opened: Opened, task: str, sample: int) -> tuple[Found, Receipt]:
 
 
 def _completion(opened: Opened, task: str, sample: int) -> Completion | None:
-    """Return what the model said, None if that was not kept."""
+    """Return the completion; None if it is missing or damaged."""
     line = opened.index.lookup.line(COMPLETIONS, task, sample)
     try:
         return None if line is None else msgspec.json.decode(line, type=Completion)
@@ -108,7 +108,7 @@ def _completion(opened: Opened, task: str, sample: int) -> Completion | None:
         return None  # the run's page names the damaged line
 
 
-def _rival(found: Found, siblings: list[Found]) -> Found | None:
+def _rival(found: IndexedSample, siblings: list[IndexedSample]) -> IndexedSample | None:
     """Return the sample that is most worth comparing with: the first with another outcome."""
     others = [one for one in siblings if one.sample != found.sample]
     return next(

@@ -15,8 +15,8 @@ FILE = {"content": "print(1)"}
 GOOD = {"language": "python", "version": "*", "files": [FILE]}
 
 
-def read(body, most_seconds=300.0, most_memory_bytes=GIB):
-    return execute(address(parse(json.dumps(body).encode())), most_seconds, most_memory_bytes)
+def read(body, max_seconds=300.0, max_memory_bytes=GIB):
+    return execute(address(parse(json.dumps(body).encode())), max_seconds, max_memory_bytes)
 
 
 def message(body):

@@ -1,13 +1,12 @@
-"""Builds a box around itself and starts a keeper in it.
+"""Builds a box around the current process and starts a keeper in it.
 
-Run as a fresh process. What it makes: a root file system in memory that holds the candidate's
-interpreter, the system's libraries and chosen packages, all read-only; a /dev with what harms
-nobody; namespaces for users, mounts, processes, ipc, network, host name and cgroups. Nothing of
-proctor and nothing of the user's is in it: the keeper's own source comes over a pipe.
+This runs as a fresh process. It creates a root file system in memory with the candidate's
+interpreter, the system's libraries and chosen packages, all read-only; a /dev with a few harmless
+devices; and namespaces for users, mounts, processes, ipc, network, host name and cgroups. The box
+contains no file of proctor or of the user: the keeper's source is read from a pipe.
 
-As root we build the root file system first, while we may still read the user's files, and then
-become an ordinary user for good. As an ordinary user we make a user namespace first and build
-inside it.
+Root builds the root file system first, while it may still read the user's files, and then drops
+its rights for good. An ordinary user creates a user namespace first and builds inside it.
 """
 
 import fcntl
@@ -24,7 +23,7 @@ from typing import Any
 from . import syscalls
 
 DEVICES = ("null", "full", "random", "urandom")
-"""Not /dev/zero: what is shared by mapping it is memory that no limit counts."""
+"""Without /dev/zero: a shared mapping of it is memory that no limit counts."""
 LINKS = {
     "dev/fd": "/proc/self/fd",
     "dev/stdin": "/proc/self/fd/0",
@@ -33,7 +32,7 @@ LINKS = {
     "dev/shm": "/tmp",
 }
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
-ALL = (
+ALL_NAMESPACES = (
     syscalls.NEWNS
     | syscalls.NEWPID
     | syscalls.NEWIPC
@@ -44,51 +43,51 @@ ALL = (
 
 
 def build(plan: dict[str, Any]) -> None:
-    """Make the box, move into it, and become the keeper's interpreter."""
+    """Build the box, enter it, and exec the keeper's interpreter."""
     if os.geteuid() == 0:
         syscalls.unshare(syscalls.NEWNS)
         _make_root(plan)
         plan = _with_ring(plan)
-        _become_nobody(plan["user"])
+        _drop_to_user(plan["user"])
         user, group = os.getuid(), os.getgid()
-        syscalls.unshare(syscalls.NEWUSER | ALL)
+        syscalls.unshare(syscalls.NEWUSER | ALL_NAMESPACES)
         syscalls.map_user(0, user, group)
     else:
         user, group = os.getuid(), os.getgid()
-        syscalls.unshare(syscalls.NEWUSER | ALL)
+        syscalls.unshare(syscalls.NEWUSER | ALL_NAMESPACES)
         syscalls.map_user(0, user, group)
         _make_root(plan)
-    _move_in(plan)
+    _enter_box(plan)
 
 
-def settle(plan: dict[str, Any]) -> None:
-    """Make a box inside a container, of those of the paths in `shown` that the container has."""
+def build_in_container(plan: dict[str, Any]) -> None:
+    """Build a box inside a container from those paths in `shown` that exist in its image."""
     if plan["namespaces"]:
-        found = [path for path in plan["shown"] if os.path.exists(path)]
-        links = {path[1:]: os.readlink(path) for path in found if os.path.islink(path)}
-        binds = [(path, path) for path in found if not os.path.islink(path)]
+        existing = [path for path in plan["shown"] if os.path.exists(path)]
+        links = {path[1:]: os.readlink(path) for path in existing if os.path.islink(path)}
+        binds = [(path, path) for path in existing if not os.path.islink(path)]
         build({**plan, "binds": binds, "links": links})
-    os.mkdir(plan["place"])
+    os.mkdir(plan["folder"])
     os.execve(plan["argv"][0], plan["argv"], plan["environment"])
 
 
-def _move_in(plan: dict[str, Any]) -> None:
-    _follow(os.fork())
-    # from here on we are the first process of the box
+def _enter_box(plan: dict[str, Any]) -> None:
+    _wait_for_box(os.fork())
+    # from here on this is the first process of the box
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     flags = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
     syscalls.mount("proc", "/proc", "proc", flags)
     socket.sethostname("box")
     if plan["loopback"]:
-        _raise_loopback()
+        _set_up_loopback()
     os.execve(plan["argv"][0], plan["argv"], plan["environment"])
 
 
-def _raise_loopback() -> None:
-    """Have the network of the box lead back to itself, and hold little on its way.
+def _set_up_loopback() -> None:
+    """Bring up the loopback interface, with small socket buffers.
 
-    What waits in a socket is memory that no limit of a process counts. A connection that has ended
-    would keep its port from the next guests for a minute.
+    No limit of a process counts the memory of socket buffers. Without TIME_WAIT, the port of a
+    closed connection is free for the next guest at once.
     """
     for name, value in (
         *(("tcp_rmem", "4096 65536 262144"), ("tcp_wmem", "4096 65536 262144")),
@@ -101,8 +100,8 @@ def _raise_loopback() -> None:
     control.close()
 
 
-def _follow(child: int) -> None:
-    """Stay outside as long as the box lives, and go with it."""
+def _wait_for_box(child: int) -> None:
+    """In the parent, wait outside until the box ends, and exit with its status."""
     if child == 0:
         return
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
@@ -112,7 +111,7 @@ def _follow(child: int) -> None:
 
 
 def _with_ring(plan: dict[str, Any]) -> dict[str, Any]:
-    """Create the keeper's io_uring as root, so pinned pages do not count for the user's limit."""
+    """Create the keeper's io_uring as root: its pinned pages do not count for RLIMIT_MEMLOCK."""
     try:
         ring = syscalls.io_uring()
     except OSError:
@@ -121,11 +120,11 @@ def _with_ring(plan: dict[str, Any]) -> dict[str, Any]:
     return {**plan, "argv": [*plan["argv"], str(ring)]}
 
 
-def _become_nobody(user: int) -> None:
+def _drop_to_user(user: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # or our own files in /proc would not be ours
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # or our files in /proc would belong to root
 
 
 def _make_root(plan: dict[str, Any]) -> None:
@@ -144,12 +143,12 @@ def _make_root(plan: dict[str, Any]) -> None:
         _bind(f"/dev/{name}", f"{root}/dev/{name}", device=True)
     for name in ("proc", "tmp", "old"):
         os.makedirs(f"{root}/{name}", exist_ok=True)
-    # for what packages write when the keeper loads them; guests have folders of their own there
+    # for what packages write when the keeper imports them; guests mount their own folder over it
     syscalls.mount("keeper", f"{root}/tmp", "tmpfs", flags, "size=16m,mode=777")
     for link, target in {**LINKS, **plan["links"]}.items():
         os.makedirs(os.path.dirname(f"{root}/{link}"), exist_ok=True)
         os.symlink(target, f"{root}/{link}")
-    # a new /proc may only be mounted where one is in sight; this one will be covered
+    # the kernel allows mounting a new /proc only where one is visible; the new one covers this
     syscalls.mount("/proc", f"{root}/proc", None, syscalls.BIND | syscalls.RECURSIVE)
     os.chdir(root)
     syscalls.pivot_root(".", "old")
@@ -170,7 +169,7 @@ def _bind(source: str, target: str, *, device: bool = False) -> None:
         flags = (
             syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | syscalls.NOSUID | syscalls.NODEV
         )
-        syscalls.mount(None, target, None, flags | syscalls.kept_flags(target))
+        syscalls.mount(None, target, None, flags | syscalls.locked_flags(target))
 
 
 def _write(path: str, text: str) -> None:
@@ -180,8 +179,8 @@ def _write(path: str, text: str) -> None:
 
 
 def main() -> None:
-    """Read the plan and carry it out; what goes wrong is one line on standard error."""
-    plan = marshal.loads(a2b_base64(sys.argv[1]))  # noqa: S302  our own
+    """Build a box by the plan on the command line; print an error as one line."""
+    plan = marshal.loads(a2b_base64(sys.argv[1]))  # noqa: S302  written by the supervisor
     try:
         build(plan)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What guests leave behind: processes that have to be ended, folders that have to be emptied."""
+"""Removes what guests leave behind: processes and files."""
 
 import os
 import signal
@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 
 def end_children(wait: Callable[[int], bool]) -> None:
-    """Kill until no child is left; `wait` waits for one, any if -1, and says if there was one.
+    """Kill until no child is left; `wait` reaps a pid, any if -1, and returns True if it did.
 
-    Whoever calls this has made itself the one to whom orphans fall, so that no process below it
-    can hide from its list of children.
+    The caller must be a child subreaper: then every orphan below it becomes its child.
     """
     while True:
         for pid in _children():
@@ -20,11 +19,11 @@ def end_children(wait: Callable[[int], bool]) -> None:
 
 
 def kill_and_reap(pid: int) -> None:
-    """Kill a process that may have ended by itself."""
+    """Kill a process, if it has not ended by itself."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # it died by itself
+        pass  # it has ended by itself
 
 
 def _children() -> list[int]:
@@ -32,14 +31,14 @@ def _children() -> list[int]:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
             return [int(pid) for pid in file.read().split()]
     except OSError:
-        return []  # no such file here: the caller reaches what it knows of
+        return []  # this kernel does not list children: the caller kills those it knows
 
 
 def empty_folder(folder: str) -> None:
-    """Remove all that a folder holds, whatever rights were taken away and however deep it goes.
+    """Remove everything in a folder, whatever its access rights and however deep it is nested.
 
-    What lies two levels down is moved up first: so no path grows long and no call nests, which a
-    guest could make fail. Nobody may be at work in the folder any more.
+    Folders two levels down are moved up first, so no path gets too long and nothing recurses: a
+    guest could make either fail. No process may still be writing to the folder.
     """
     os.chmod(folder, 0o700)
     moved, token = 0, os.urandom(8).hex()
@@ -60,7 +59,7 @@ def empty_folder(folder: str) -> None:
 
 
 def _is_folder(path: str) -> bool:
-    """Say whether a path is a folder; if so its owner may use it from now on."""
+    """Return True if a path is a folder, and then give its owner access to it."""
     if not stat.S_ISDIR(os.lstat(path).st_mode):
         return False
     os.chmod(path, 0o700)

@@ -1,12 +1,12 @@
-"""A nest without namespaces: for containers and pods that refuse to make any.
+"""An environment without namespaces, for containers and pods that do not allow any.
 
-What stands between a guest and the rest: Landlock (no file but the interpreter's, its packages and
-the scratch folder), a system-call filter (one process, no sockets, no signals to others), and,
-where we are root, a user id that nobody else has. The keeper acts as that user, so that all it
-makes is the guest's; its real id stays root's, so that no guest may signal or trace it.
+Guests are confined by Landlock (only the files of the interpreter, its packages and the scratch
+folder), a system-call filter (one process, no sockets, no signals to others), and, if the keeper
+runs as root, an otherwise unused user id. The keeper's effective user id is that one, so that the
+guest owns what the keeper creates; its real id stays 0, so that no guest may signal or trace it.
 
-One process at a time lives here: a guest cannot fork. The scratch folder is made anew for every
-guest, and a keeper that cannot remove what is in it ends, and its box with it.
+A guest cannot fork, so there is one guest process at a time. The keeper creates a new scratch
+folder for every guest. If it cannot empty the old one, it exits and the box ends.
 """
 
 import os
@@ -29,25 +29,33 @@ class Contained(GuestEnvironment):
     def __init__(
         self,
         *,
-        place: str,
+        folder: str,
         filter_code: bytes,
         own_pid: int,
         abi: int,
         rules: list[tuple[str, int]],
         users: tuple[int, int] | None,
-        kept: int,
-        shared: bool,
+        kept_capabilities: int,
+        shared_scratch: bool,
     ) -> None:
-        """Take a folder that is there; `own_pid` stands in the filter for the guest's pid.
+        """Claim a user id and create the scratch folder.
 
-        `users` are the first and the number of the user ids from which to take one for the guests.
+        Args:
+            folder: An existing folder, for the scratch folder.
+            filter_code: The system-call filter of guests.
+            own_pid: The number that stands for the guest's pid in the filter.
+            abi: The version of Landlock; 0 if there is none.
+            rules: The paths that guests may access, and how.
+            users: First and number of the user ids to choose from; None without root.
+            kept_capabilities: The capabilities that guests keep, as a set of bits.
+            shared_scratch: Whether the scratch folder stays from guest to guest.
         """
-        self.scratch = f"{place}/scratch"
-        self._place = place
+        self.scratch = f"{folder}/scratch"
+        self._folder = folder
         self._filter_code, self._own_pid = filter_code, struct.pack("I", own_pid)
         self._landlock = Landlock(abi, rules) if abi else None
-        self._kept = kept
-        self._shared = shared
+        self._kept_capabilities = kept_capabilities
+        self._shared_scratch = shared_scratch
         self._guest = 0
         self._user = os.geteuid()
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
@@ -60,21 +68,21 @@ class Contained(GuestEnvironment):
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
 
     def open(self) -> None:
-        """Nothing is left to be done."""
+        """Do nothing: the set-up is complete."""
 
     def fork(self) -> int:
-        """Fork a guest; its files are chosen while the descriptors of all rules are open."""
+        """Fork a guest; restrict its files while the descriptors of all rules are still open."""
         self._guest = os.fork()
         if self._guest == 0 and self._landlock is not None:
             try:
                 self._landlock.restrict([(self.scratch, SCRATCH), ("/proc/self", READ)])
             except BaseException as error:
                 os.write(2, f"{error}\n".encode())
-                os._exit(120)  # it must not go on as if it were the keeper
+                os._exit(120)  # the child must not return into the keeper's code
         return self._guest
 
-    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
-        """Become nobody in particular, in the scratch folder."""
+    def enter_steps(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
+        """Return the step that drops to the guests' user id and changes to the scratch folder."""
         del free
         return ((self._enter, (limits,)),)
 
@@ -82,15 +90,15 @@ class Contained(GuestEnvironment):
         os.chdir(self.scratch)
         if self._privileged:
             os.seteuid(0)
-            syscalls.prctl(syscalls.PR_SET_KEEPCAPS, int(self._kept != 0))
+            syscalls.prctl(syscalls.PR_SET_KEEPCAPS, int(self._kept_capabilities != 0))
             os.setresgid(self._user, self._user, self._user)
             os.setresuid(self._user, self._user, self._user)
-            syscalls.drop_capabilities(but=self._kept)
+            syscalls.drop_capabilities(but=self._kept_capabilities)
             resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
 
-    def sealing(self) -> Sequence[Step]:
-        """Give up most system calls."""
+    def seal_steps(self) -> Sequence[Step]:
+        """Return the step that installs the system-call filter."""
         return ((self._seal, ()),)
 
     def _seal(self) -> None:
@@ -99,13 +107,13 @@ class Contained(GuestEnvironment):
         syscalls.Filter(code).install()
 
     def kill(self) -> None:
-        """End the guest, which is one process."""
+        """Kill the guest, which is one process."""
         kill_and_reap(self._guest)
 
     def sweep(self, wait: Callable[[int], bool]) -> None:
-        """See that nothing is left: no process, and no file but in a session."""
+        """Kill all children; also empty the scratch folder, unless guests share it."""
         end_children(wait)
-        if not self._shared:
+        if not self._shared_scratch:
             try:
                 self.wipe()
             except OSError as error:
@@ -113,7 +121,7 @@ class Contained(GuestEnvironment):
                 os._exit(1)
 
     def wipe(self) -> None:
-        """Make the scratch folder anew; the old one can only be removed if nothing is left."""
+        """Replace the scratch folder by a new one; fails if anything is left in it."""
         empty_folder(self.scratch)
         self._act_as(0)
         os.rmdir(self.scratch)
@@ -123,8 +131,8 @@ class Contained(GuestEnvironment):
         """Remove all folders."""
         empty_folder(self.scratch)
         self._act_as(0)
-        empty_folder(self._place)
-        os.rmdir(self._place)
+        empty_folder(self._folder)
+        os.rmdir(self._folder)
 
     def _make_scratch(self) -> None:
         os.mkdir(self.scratch, 0o700)
@@ -136,31 +144,31 @@ class Contained(GuestEnvironment):
         if self._privileged:
             os.seteuid(user)
             if user:
-                syscalls.use_capabilities(self._kept)
+                syscalls.use_capabilities(self._kept_capabilities)
 
 
 def _claim_user(first: int, count: int) -> tuple[int, socket.socket]:
-    """Find a user id that no box has; a socket of that name holds it for as long as it is open."""
+    """Return an unused user id, and the socket whose abstract name reserves it while open."""
     for step in range(count):
         user = first + (os.getpid() + step) % count
-        held = socket.socket(socket.AF_UNIX)
+        lock = socket.socket(socket.AF_UNIX)
         try:
-            held.bind(f"\0proctor-user-{user}")
+            lock.bind(f"\0proctor-user-{user}")
         except OSError:
-            held.close()
+            lock.close()
             continue
         if user not in _users():
-            return user, held
-        held.close()
+            return user, lock
+        lock.close()
     raise OSError("there is no user id left for a box")
 
 
 def _users() -> set[int]:
-    """Return the ids of all users that have a process."""
-    found = set()
+    """Return the ids of all users that own a process."""
+    users = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            found.add(os.stat(f"/proc/{pid}").st_uid)
+            users.add(os.stat(f"/proc/{pid}").st_uid)
         except OSError:
-            pass  # it has just ended
-    return found
+            pass  # the process has just ended
+    return users

@@ -1,8 +1,8 @@
-"""Starts a container and hands the descriptors of a box into it, which Docker does not do.
+"""Starts a container and passes file descriptors into it, which Docker cannot do.
 
-Run as a fresh process outside of the container, where it stays as long as the container lives. The
-container's first process knocks at a socket in a folder that both see; what it gets there are the
-control socket, the bundle of source and a note that says how to go on.
+This runs as a fresh process outside of the container, for as long as the container runs. The first
+process of the container connects to a Unix socket in a mounted folder, and receives three
+descriptors: the control socket, the bundle of source, and a file with code and a plan (the note).
 """
 
 import json
@@ -12,11 +12,11 @@ import subprocess
 import sys
 from typing import Any
 
-KNOCK = """
+CONTAINER_BOOT = """
 import json, os, socket, sys, types
-with socket.socket(socket.AF_UNIX) as door:
-    door.connect("/proctor/door")
-    _, fds, _, _ = socket.recv_fds(door, 1, 3)
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect("/proctor/fds.sock")
+    _, fds, _, _ = socket.recv_fds(connection, 1, 3)
 with os.fdopen(fds.pop(), "rb") as file:
     note = json.load(file)
 package = sys.modules["inside"] = types.ModuleType("inside")
@@ -35,51 +35,52 @@ for fd in fds:
     os.set_inheritable(fd, True)
 plan = note["plan"]
 plan["argv"] += map(str, fds)
-module.settle(plan)
+module.build_in_container(plan)
 """
-"""What the first process of a container runs."""
-PATIENCE = 0.1
+"""The program of the first process of a container."""
+ACCEPT_SECONDS = 0.1
 
 
-def carry(how: dict[str, Any], control: int, bundle: int) -> int:
-    """Start the container, hand over what it needs, wait for its end; return its exit status."""
-    door = socket.socket(socket.AF_UNIX)
-    door.bind(f"{how['folder']}/door")
-    os.chmod(f"{how['folder']}/door", 0o666)  # noqa: S103  whoever the container's user is
-    door.listen(1)
-    door.settimeout(PATIENCE)
-    process = subprocess.Popen(how["command"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+def run_container(spec: dict[str, Any], control: int, bundle: int) -> int:
+    """Start a container, pass the descriptors to it, and return its exit status."""
+    listener = socket.socket(socket.AF_UNIX)
+    path = f"{spec['folder']}/fds.sock"
+    listener.bind(path)
+    os.chmod(path, 0o666)  # noqa: S103  the container runs as another user
+    listener.listen(1)
+    listener.settimeout(ACCEPT_SECONDS)
+    process = subprocess.Popen(spec["command"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        visitor = _await(door, process)
-        if visitor is not None:
+        client = _accept(listener, process)
+        if client is not None:
             note = os.memfd_create("note")
-            os.write(note, json.dumps(how["note"]).encode())
+            os.write(note, json.dumps(spec["note"]).encode())
             os.lseek(note, 0, os.SEEK_SET)
-            socket.send_fds(visitor, [b"!"], [control, bundle, note])
-            visitor.close()
-        os.closerange(3, 1 << 16)  # or the control socket would never seem closed to the keeper
+            socket.send_fds(client, [b"!"], [control, bundle, note])
+            client.close()
+        os.closerange(3, 1 << 16)  # or the keeper would never see the control socket closed
         return process.wait()
     finally:
         try:
-            for name in os.listdir(how["folder"]):
-                os.unlink(f"{how['folder']}/{name}")
-            os.rmdir(how["folder"])
+            for name in os.listdir(spec["folder"]):
+                os.unlink(f"{spec['folder']}/{name}")
+            os.rmdir(spec["folder"])
         except FileNotFoundError:
-            pass  # our supervisor was killed, and somebody swept before us
+            pass  # the supervisor was killed, and another process has removed the folder
 
 
-def _await(door: socket.socket, process: "subprocess.Popen[bytes]") -> socket.socket | None:
-    """Wait for a knock; None if the container ended before."""
+def _accept(listener: socket.socket, process: "subprocess.Popen[bytes]") -> socket.socket | None:
+    """Wait for the container to connect; return None if it ends first."""
     while process.poll() is None:
         try:
-            visitor, _ = door.accept()
+            client, _ = listener.accept()
         except TimeoutError:
             continue
-        visitor.settimeout(None)
-        return visitor
+        client.settimeout(None)
+        return client
     return None
 
 
 def main() -> None:
-    """Carry what the arguments say: the note, a control socket, a bundle."""
-    os._exit(carry(json.loads(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))
+    """Run a container; the arguments are its spec, the control socket and the bundle."""
+    os._exit(run_container(json.loads(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))

@@ -1,4 +1,4 @@
-"""Where guests live, and one guest under the keeper's care."""
+"""What a guest runs in, and the process of one guest as the keeper sees it."""
 
 import os
 import signal
@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Step = tuple[Callable[..., object], tuple[object, ...]]
-"""A call with all its arguments, made ready before a fork; what goes wrong is raised.
+"""A call with all its arguments, prepared before a fork; it raises an exception if it fails.
 
-What a child touches is copied for it, page by page, so it should touch little.
+The kernel copies each page that a child writes to, so a child should touch as little as possible.
 """
 
 
@@ -19,33 +19,33 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class GuestEnvironment(ABC):
-    """What a tier is made of, inside: how guests are put into their walls and swept out."""
+    """How a tier isolates guests and removes what they leave."""
 
     scratch: str
 
     @abstractmethod
     def open(self) -> None:
-        """Do what is to be done last before guests come."""
+        """Finish the set-up; called once, before the first guest."""
 
     @abstractmethod
     def fork(self) -> int:
-        """Fork a guest; return twice, as os.fork does."""
+        """Fork a guest; like os.fork this returns twice."""
 
     @abstractmethod
-    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
-        """Return how the child goes where guests live; `free` is its first free descriptor."""
+    def enter_steps(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
+        """Return the steps by which the child enters; `free` is its first free descriptor."""
 
     @abstractmethod
-    def sealing(self) -> Sequence[Step]:
-        """Return how the child closes the last walls: no way back from there."""
+    def seal_steps(self) -> Sequence[Step]:
+        """Return the steps by which the child gives up its last rights, for good."""
 
     @abstractmethod
     def kill(self) -> None:
-        """End the guest."""
+        """Kill the guest."""
 
     @abstractmethod
     def sweep(self, wait: Callable[[int], bool]) -> None:
-        """Kill what the guest left; `wait` waits for one, or any if -1, and says if there was."""
+        """Kill what the guest left; `wait` reaps a pid, any if -1, and returns True if it did."""
 
     @abstractmethod
     def wipe(self) -> None:
@@ -53,63 +53,63 @@ class GuestEnvironment(ABC):
 
     @abstractmethod
     def remove(self) -> None:
-        """Leave nothing behind."""
+        """Remove every folder that was created."""
 
 
 class ReusableEnvironment(GuestEnvironment):
-    """A nest whose walls may be put up once for many runs of one program."""
+    """An environment that can be entered once for many runs of one program."""
 
     @abstractmethod
     def fork_first(self) -> int:
-        """Fork the first process of a pid namespace, of which it can kill all others."""
+        """Fork the init of a new pid namespace, which can kill all other processes in it."""
 
     @abstractmethod
-    def stand_apart(self) -> None:
-        """Have that process do nothing but what it is asked by its keeper."""
+    def shield_from_runs(self) -> None:
+        """Protect this process, the init, from the runs that it forks."""
 
     @abstractmethod
     def collect(self, pid: int) -> memoryview:
-        """Wait for a guest of that one, end what it left to it, and report (`series.REPORT`)."""
+        """Wait for a run, kill what it left; return a report (`repeated_runs.REPORT`)."""
 
     @abstractmethod
-    def tidy(self, ours: int) -> bool:
-        """Free what no process holds any more; say whether no sockets are left but ours."""
+    def free_orphaned_sockets(self, own_sockets: int) -> bool:
+        """Free sockets that no process holds; return True if only `own_sockets` are left."""
 
     @abstractmethod
-    def inherited(self, first: int) -> Any:
-        """Return what a guest could have changed about that process, but its resource limits."""
+    def inheritable_state(self, first: int) -> Any:
+        """Return what a run could have changed about the init, except resource limits."""
 
     @abstractmethod
     def fork_again(self) -> int:
-        """Fork a guest from that process."""
+        """Fork a run from the init."""
 
 
 class GuestProcess:
-    """One guest from its fork to the end of all it started."""
+    """One guest, from its fork until every process that it started has ended."""
 
-    def __init__(self, nest: GuestEnvironment, pid: int) -> None:
-        """Take the guest that was forked; in the guest itself, whose pid is 0, nothing is done."""
-        self._nest = nest
+    def __init__(self, environment: GuestEnvironment, pid: int) -> None:
+        """Watch a forked guest; does nothing in the guest itself, where `pid` is 0."""
+        self._environment = environment
         self.cpu_seconds = 0.0
         self.memory_bytes = 0
         self.pid = pid
         if pid != 0:
-            self.death = _PIDFD_OPEN(pid) if _PIDFD_OPEN is not None else _death_pipe()
+            self.exit_fd = _PIDFD_OPEN(pid) if _PIDFD_OPEN is not None else _exit_pipe()
 
     def reap(self, *, wait: bool = False) -> int | None:
-        """When the guest has died, sweep, and return its exit code."""
+        """If the guest has died, kill what it left and return its exit code; else None."""
         if not self._wait(self.pid, 0 if wait else os.WNOHANG):
             return None
         status = self._status
-        os.close(self.death)
-        self._nest.sweep(self._wait)
+        os.close(self.exit_fd)
+        self._environment.sweep(self._wait)
         return os.waitstatus_to_exitcode(status)
 
-    death: int
-    """Becomes readable when the guest has died."""
+    exit_fd: int
+    """A descriptor that becomes readable when the guest has died."""
 
     def _wait(self, which: int, options: int = 0) -> bool:
-        """Collect one that has died, or any, and say whether there was one."""
+        """Reap a child, or any if -1, and add up its usage; return True if there was one."""
         try:
             pid, self._status, usage = os.wait4(which, options)
         except ChildProcessError:
@@ -121,8 +121,8 @@ class GuestProcess:
         return True
 
 
-def _death_pipe() -> int:
-    """Stand in for a pidfd where there is none: a pipe that every death of a child writes to."""
+def _exit_pipe() -> int:
+    """Return a pipe to which SIGCHLD writes, for systems without pidfd."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)

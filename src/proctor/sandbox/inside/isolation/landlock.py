@@ -1,7 +1,7 @@
-"""Landlock: which files a process may ever touch, from now on and for good.
+"""Landlock: restricts for good which files a process may access.
 
-A kernel has a version of it, an ABI, that says what it can deny; ABI 0 is a kernel without it.
-What a ruleset handles is denied except below the paths that it allows.
+The ABI version of a kernel says what Landlock can deny there; 0 stands for a kernel without it.
+A ruleset denies all access that it handles, except below the paths that it allows.
 """
 
 import os
@@ -10,7 +10,7 @@ import struct
 from . import syscalls
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-ASK_VERSION, PATH_BENEATH = 1, 1
+QUERY_VERSION, PATH_BENEATH = 1, 1
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 1 << 1, 1 << 2, 1 << 3
 MAKE_CHAR, MAKE_BLOCK = 1 << 6, 1 << 11
@@ -18,25 +18,25 @@ REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 
 READ = READ_FILE | READ_DIR
 SCRATCH = 0x3FFF ^ EXECUTE ^ MAKE_CHAR ^ MAKE_BLOCK | TRUNCATE
-"""All that can be done with files, but for running them and for making devices."""
+"""All rights on files except executing them and creating devices."""
 DEVICE = READ_FILE | WRITE_FILE | TRUNCATE
 
 FILES = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
-"""ABI → what it can deny."""
+"""ABI → the rights on files that it can deny."""
 NETWORK_ABI, BIND_AND_CONNECT = 4, 3
 SCOPE_ABI, SOCKETS_AND_SIGNALS = 6, 3
 
 
 def abi() -> int:
-    """Return the version of Landlock that this kernel has, 0 if none may be used."""
+    """Return the version of Landlock here; 0 if this kernel lacks it or has it disabled."""
     try:
-        return syscalls.system_call("landlock", CREATE_RULESET, None, 0, ASK_VERSION)
+        return syscalls.system_call("landlock", CREATE_RULESET, None, 0, QUERY_VERSION)
     except OSError:
         return 0
 
 
 class Landlock:
-    """Rules that are the same for all guests, ready for a few more and to be put in force."""
+    """The rules that are the same for all guests."""
 
     def __init__(self, version: int, rules: list[tuple[str, int]]) -> None:
         self._files = FILES.get(version, FILES[max(FILES)])
@@ -46,11 +46,11 @@ class Landlock:
         if version >= SCOPE_ABI:
             handled.append(SOCKETS_AND_SIGNALS)
         self._handled = struct.pack(f"{len(handled)}Q", *handled)
-        # opened now, as the files may be out of reach for those to whom the rules will apply
+        # opened now, because the processes that the rules apply to may have no access any more
         self._rules = [self._rule(path, rights) for path, rights in rules if os.path.exists(path)]
 
     def restrict(self, more: list[tuple[str, int]]) -> None:
-        """Deny this process, for good, all files but those of the rules."""
+        """Restrict this process to the files of these rules and `more`, for good."""
         size = len(self._handled)
         ruleset = syscalls.system_call("landlock", CREATE_RULESET, self._handled, size, 0)
         for rule in (*self._rules, *(self._rule(path, rights) for path, rights in more)):

@@ -1,11 +1,11 @@
-"""A nest with walls: every guest gets pid, mount, ipc and user namespaces of its own.
+"""The environment of the kernel tier: new pid, mount, ipc and user namespaces for every guest.
 
-The keeper is itself in a box: namespaces of its own, a read-only root, no network. For each guest
-it makes a pid namespace with an init that only waits, forks into it, and comes back. The child
-mounts an empty scratch folder and its own /proc, gives itself a user namespace in which it is
-nobody in particular, and closes the door: no capabilities, no new privileges, few system calls.
-Killing the init kills all. Where one program runs many times, the init is that child
-(`keeper/repeated_runs.py`).
+The keeper already runs in a box: its own namespaces, a read-only root, no network. For each guest
+it creates a pid namespace with an init that only waits, and forks into it. The child mounts an
+empty scratch folder and its own /proc, enters a user namespace in which it is an unprivileged
+user, and gives up its remaining rights: no capabilities, no new privileges, few system calls.
+Killing the init kills every process in the namespace. Where one program runs many times, that
+child is itself the init (`keeper/repeated_runs.py`).
 """
 
 import os
@@ -23,131 +23,137 @@ from .environment import ReusableEnvironment, Step
 SCRATCH = "/tmp"
 USER = 1000
 INODES = 16384
-SOCKETS, TOLD = "/proc/net/sockstat", 64
+SOCKSTAT, SOCKSTAT_BYTES = "/proc/net/sockstat", 64
 TRIES, PAUSE_SECONDS = 100, 0.0005
-"""How often it is looked for sockets that should be gone, and how long is waited in between."""
+"""How often to check that orphaned sockets are gone, and the pause between two checks."""
 FORK_AWARE = {"random", "threading"}
-"""Modules that want to hear of a fork; those that others have all load one of these."""
+"""Standard modules that register fork hooks; every other module with hooks imports one of them."""
 
 
 class Namespaces(ReusableEnvironment):
     """Guests of the kernel tier."""
 
     def __init__(self, filter_code: bytes, *, own_filter: bytes, shared_bytes: int = 0) -> None:
-        """Take a system-call filter for guests and one for us, with which they are born.
+        """Prepare all that does not depend on the guest.
 
-        And the size of a scratch folder if guests share one.
+        Args:
+            filter_code: The system-call filter that guests install.
+            own_filter: The filter of this process, which guests inherit.
+            shared_bytes: The size of the scratch folder that guests share; 0 if each has its own.
         """
         self.scratch = SCRATCH
         self._filter = syscalls.Filter(filter_code)
         self._pauser = syscalls.Pauser()
         self._collector = syscalls.Collector()
-        os.chdir("/proc")  # the box's, where children can write; what they will see is read-only
+        os.chdir("/proc")  # the box's, which children can write to; they mount theirs read-only
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        # our children are born where the last guest was, until there is another
-        self._anew = syscalls.Ready(
+        # After unshare, children are created in the namespace of the last guest: go back first.
+        self._new_pid_namespace = syscalls.PreparedCalls(
             ("setns", syscalls.LIBC.setns, (own, syscalls.NEWPID)),
             ("unshare", syscalls.LIBC.unshare, (syscalls.NEWPID,)),
         )
         self._init = 0
-        self._waits = True  # whether the init only waits
-        self._told = _open(SOCKETS)
-        self._most = self._sockets()
-        self._quiet = self._hear()
-        self._shared = shared_bytes
+        self._init_only_waits = True  # false where the init is the program itself
+        self._sockstat = _open(SOCKSTAT)
+        self._max_sockets = self._count_sockets()
+        self._sockstat_at_start = self._read_sockstat()
+        self._shared_bytes = shared_bytes
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
-        # A handler of ours would let a guest signal the init of its namespace, whose memory is
-        # ours. Only the kernel is told; Python finds its own handler in place after the fork.
+        # If this process had a handler for SIGINT, a guest could signal the init of its namespace,
+        # which shares our memory. So reset it in the kernel only, behind Python's back; children
+        # put Python's handler back after the fork.
         on_interrupt = syscalls.LIBC.signal(int(signal.SIGINT), 0)
         if shared_bytes:
-            syscalls.perform(_mounting_scratch(shared_bytes))
+            syscalls.run_calls(_mount_scratch(shared_bytes))
         self._fork = os.fork if sys.modules.keys() & FORK_AWARE else syscalls.fork
-        deaf, self._hearing = (
-            ("signal", syscalls.LIBC.signal, (int(signal.SIGINT), what))
-            for what in (0, on_interrupt)
+        ignore_interrupts, self._restore_interrupts = (
+            ("signal", syscalls.LIBC.signal, (int(signal.SIGINT), handler))
+            for handler in (0, on_interrupt)
         )
-        hidden, shown = (
-            ("prctl", syscalls.LIBC.prctl, (syscalls.PR_SET_DUMPABLE, seen, 0, 0, 0))
-            for seen in (0, 1)
+        undumpable, dumpable = (
+            ("prctl", syscalls.LIBC.prctl, (syscalls.PR_SET_DUMPABLE, value, 0, 0, 0))
+            for value in (0, 1)
         )
-        self._sealing = syscalls.Ready(syscalls.dropping(), shown, self._filter.installing[-1])
-        self._apart = syscalls.Ready(deaf, hidden)
-        # a group of its own, as if it were alone: nobody means the first process by killing his
-        self._among = syscalls.Ready(
-            self._hearing, shown, ("setpgid", syscalls.LIBC.setpgid, (0, 0))
+        self._seal = syscalls.PreparedCalls(
+            syscalls.drop_capabilities_call(), dumpable, self._filter.install_calls[-1]
+        )
+        self._shield_first = syscalls.PreparedCalls(ignore_interrupts, undumpable)
+        # a new process group, so that `killpg(0)` of a run does not hit the first process
+        self._enter_run = syscalls.PreparedCalls(
+            self._restore_interrupts, dumpable, ("setpgid", syscalls.LIBC.setpgid, (0, 0))
         )
         self._own_filter = syscalls.Filter(own_filter)
-        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)  # without which nobody may have a filter
+        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)  # required to install a filter
 
     def open(self) -> None:
-        """Allow this process no system calls from here on but those that guests need of it."""
+        """Install the filter of this process; from now on it may only do what guests need."""
         self._own_filter.install()
 
     def fork(self) -> int:
-        """Fork a guest into a pid namespace of its own."""
-        self._anew.go()
-        self._init, self._waits = self._pauser.start(), True
+        """Fork a guest into a new pid namespace."""
+        self._new_pid_namespace.run()
+        self._init, self._init_only_waits = self._pauser.start(), True
         return self._fork()
 
     def fork_first(self) -> int:
-        """Fork a process that is itself the init of its pid namespace."""
-        self._anew.go()
+        """Fork a process that is the init of a new pid namespace."""
+        self._new_pid_namespace.run()
         pid = self._fork()
         if pid != 0:
-            self._init, self._waits = pid, False
+            self._init, self._init_only_waits = pid, False
         return pid
 
-    def stand_apart(self) -> None:
-        """Hear no signal of a guest, who cannot look into this process either."""
-        self._apart.go()
+    def shield_from_runs(self) -> None:
+        """Make this process ignore signals from runs, and hide its memory from them."""
+        self._shield_first.run()
 
     def collect(self, pid: int) -> memoryview:
-        """Wait for a guest, end what it left running, and say how it ended and what it all took."""
+        """Wait for a run, kill what it left running, and return the report about both."""
         return self._collector.collect(pid)
 
-    def tidy(self, ours: int = 0) -> bool:
-        """Have the kernel free sockets of which each waits in another to be received.
+    def free_orphaned_sockets(self, own_sockets: int = 0) -> bool:
+        """Have the kernel free sockets that are only referenced from each other's queues.
 
-        Nobody holds them any more, but they have names that all in the box can read, keep files
-        open that were sent with them, and count for how many descriptors a user may send. The
-        kernel looks for such whenever a socket is closed, soon after. Say whether only ours are
-        left.
+        No process holds such sockets, but every process in the box can read their names, files
+        sent with them stay open, and they count towards the descriptors that a user may send. The
+        kernel collects them shortly after any socket is closed. Return True if no more than
+        `own_sockets` are left.
         """
-        if self._told is None:
+        if self._sockstat is None:
             return False
-        most = self._most + ours
+        max_sockets = self._max_sockets + own_sockets
         for _ in range(TRIES):
-            if self._sockets() <= most:
+            if self._count_sockets() <= max_sockets:
                 return True
             for end in socket.socketpair():
                 end.close()
             time.sleep(PAUSE_SECONDS)
-        return self._sockets() <= most
+        return self._count_sockets() <= max_sockets
 
-    def _sockets(self) -> int:
-        """Return how many sockets there are in the box, 0 if the kernel does not say."""
-        return 0 if self._told is None else int(self._hear().split(maxsplit=3)[2])
+    def _count_sockets(self) -> int:
+        """Return how many sockets exist in the box; 0 if the kernel does not say."""
+        return 0 if self._sockstat is None else int(self._read_sockstat().split(maxsplit=3)[2])
 
-    def _hear(self) -> bytes:
-        """Return the beginning of what the kernel says of sockets, which is mostly the same."""
-        return b"" if self._told is None else os.pread(self._told, TOLD, 0)
+    def _read_sockstat(self) -> bytes:
+        """Return the first bytes of the socket statistics, which rarely change."""
+        return b"" if self._sockstat is None else os.pread(self._sockstat, SOCKSTAT_BYTES, 0)
 
-    def inherited(self, first: int) -> Any:
-        """Return what others of its user can change about a process, but its resource limits."""
-        return os.sched_getaffinity(first), syscalls.scheduling(first)
+    def inheritable_state(self, first: int) -> Any:
+        """Return the attributes of a process that its user can change, except resource limits."""
+        return os.sched_getaffinity(first), syscalls.scheduling_state(first)
 
     def fork_again(self) -> int:
-        """Fork a guest, behind the same walls."""
+        """Fork a run into the namespaces of this process."""
         pid = self._fork()
         if pid == 0:
-            self._among.go()
+            self._enter_run.run()
         return pid
 
-    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
-        """Put up the walls that need rights: mounts, then a user namespace without any."""
+    def enter_steps(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
+        """Return the steps that need rights: mounts, then a user namespace without any rights."""
         flags = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
-        apart = syscalls.Ready(
-            self._hearing,
+        unshare_and_mount = syscalls.PreparedCalls(
+            self._restore_interrupts,
             ("siginterrupt", syscalls.LIBC.siginterrupt, (int(signal.SIGINT), 1)),
             (
                 "prctl",
@@ -155,54 +161,59 @@ class Namespaces(ReusableEnvironment):
                 (syscalls.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0),
             ),
             ("unshare", syscalls.LIBC.unshare, (syscalls.NEWNS | syscalls.NEWIPC,)),
-            syscalls.mounting("proc", "/proc", "proc", flags | syscalls.READ_ONLY, "hidepid=2"),
-            *(() if self._shared else (_mounting_scratch(limits["scratch_bytes"]),)),
+            syscalls.mount_call("proc", "/proc", "proc", flags | syscalls.READ_ONLY, "hidepid=2"),
+            *(() if self._shared_bytes else (_mount_scratch(limits["scratch_bytes"]),)),
             ("unshare", syscalls.LIBC.unshare, (syscalls.NEWUSER,)),
         )
         processes = (limits["processes"], limits["processes"])
         return (
-            (apart.go, ()),
-            # if memory runs out it has to go, not its keeper
-            *syscalls.writing("self/oom_score_adj", b"1000", free),
-            *syscalls.mapping_user(USER, 0, 0, free, "self"),
+            (unshare_and_mount.run, ()),
+            # if memory runs out, the kernel must kill the guest and not its keeper
+            *syscalls.write_steps("self/oom_score_adj", b"1000", free),
+            *syscalls.map_user_steps(USER, 0, 0, free, "self"),
             (resource.setrlimit, (resource.RLIMIT_NPROC, processes)),
             (os.chdir, (SCRATCH,)),
         )
 
-    def sealing(self) -> Sequence[Step]:
-        """Give up all rights and most system calls."""
-        return ((self._sealing.go, ()),)
+    def seal_steps(self) -> Sequence[Step]:
+        """Return the step that gives up all capabilities and most system calls."""
+        return ((self._seal.run, ()),)
 
     def kill(self) -> None:
-        """End the guest and everything it started."""
+        """Kill the guest and everything it started."""
         os.kill(self._init, signal.SIGKILL)
 
     def sweep(self, wait: Callable[[int], bool]) -> None:
-        """End what the guest left running."""
-        if self._waits:
+        """Kill what the guest left running."""
+        if self._init_only_waits:
             os.kill(self._init, signal.SIGKILL)
-            os.waitpid(self._init, 0)  # and with it for all that is in the namespace
-            if self._told is not None and os.pread(self._told, TOLD, 0) != self._quiet:
-                self.tidy()
+            os.waitpid(self._init, 0)  # returns when every process of the namespace has ended
+            if (
+                self._sockstat is not None
+                and os.pread(self._sockstat, SOCKSTAT_BYTES, 0) != self._sockstat_at_start
+            ):
+                self.free_orphaned_sockets()
 
     def wipe(self) -> None:
-        """Empty a shared scratch folder; one of a guest's own went with the guest."""
-        if self._shared:
+        """Empty the shared scratch folder; a guest's own folder ended with its mount namespace."""
+        if self._shared_bytes:
             syscalls.unmount(SCRATCH)
-            syscalls.perform(_mounting_scratch(self._shared))
+            syscalls.run_calls(_mount_scratch(self._shared_bytes))
 
     def remove(self) -> None:
-        """Nothing is left to be removed: mounts go with the last process."""
+        """Do nothing: the mounts end with the last process."""
 
 
 def _open(path: str) -> int | None:
-    """Open what the kernel tells, if it does."""
+    """Open a file of /proc; None if this kernel does not have it."""
     try:
         return os.open(path, os.O_RDONLY)
     except OSError:
         return None
 
 
-def _mounting_scratch(size: int) -> syscalls.Call:
+def _mount_scratch(size: int) -> syscalls.Call:
     options = f"size={size},nr_inodes={INODES},mode=700"
-    return syscalls.mounting("scratch", SCRATCH, "tmpfs", syscalls.NOSUID | syscalls.NODEV, options)
+    return syscalls.mount_call(
+        "scratch", SCRATCH, "tmpfs", syscalls.NOSUID | syscalls.NODEV, options
+    )

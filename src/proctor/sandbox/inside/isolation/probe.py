@@ -1,4 +1,4 @@
-"""Tries, one by one, what walls are made of, each in a process of its own that ends with it."""
+"""Tries each isolation mechanism of the kernel, each in a separate short-lived process."""
 
 import json
 import os
@@ -9,25 +9,25 @@ from collections.abc import Callable
 
 from . import landlock, syscalls
 
-SOMEBODY = 65534
+UNPRIVILEGED_UID = 65534
 GETPPID = {"x86_64": 110, "aarch64": 173}
-OTHERS = syscalls.NEWIPC | syscalls.NEWUTS | syscalls.NEWCGROUP
+OTHER_NAMESPACES = syscalls.NEWIPC | syscalls.NEWUTS | syscalls.NEWCGROUP
 
 
-def user_namespace(also: int = 0) -> str:
-    """Make a user namespace as an ordinary user, and others inside it."""
+def user_namespace(more_namespaces: int = 0) -> str:
+    """Create a user namespace as an ordinary user, and more namespaces inside it."""
     if os.geteuid() == 0:
-        os.setresgid(SOMEBODY, SOMEBODY, SOMEBODY)
-        os.setresuid(SOMEBODY, SOMEBODY, SOMEBODY)
+        os.setresgid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
+        os.setresuid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
     user, group = os.getuid(), os.getgid()
-    syscalls.unshare(syscalls.NEWUSER | also)
+    syscalls.unshare(syscalls.NEWUSER | more_namespaces)
     syscalls.map_user(0, user, group)
     return f"made by user {user}"
 
 
 def mount_namespace() -> str:
-    """Mount a file system in memory that only this process sees."""
+    """Mount a tmpfs that only this process can see."""
     user_namespace(syscalls.NEWNS)
     syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
     syscalls.mount("try", "/tmp", "tmpfs", syscalls.NOSUID | syscalls.NODEV, "size=4k")
@@ -35,7 +35,7 @@ def mount_namespace() -> str:
 
 
 def pid_namespace() -> str:
-    """Be the first process of a pid namespace, with a /proc that shows nobody else."""
+    """Become the first process of a pid namespace, with a /proc that lists no other process."""
     user_namespace(syscalls.NEWNS | syscalls.NEWPID)
     syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
     child = os.fork()
@@ -44,8 +44,8 @@ def pid_namespace() -> str:
             syscalls.mount(
                 "proc", "/proc", "proc", syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
             )
-            seen = [name for name in os.listdir("/proc") if name.isdigit()]
-            os._exit(0 if seen == ["1"] else 1)
+            visible_pids = [name for name in os.listdir("/proc") if name.isdigit()]
+            os._exit(0 if visible_pids == ["1"] else 1)
         except OSError as error:
             os._exit(error.errno or 1)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -55,19 +55,19 @@ def pid_namespace() -> str:
 
 
 def network_namespace() -> str:
-    """Have no network."""
+    """Enter a network namespace without interfaces."""
     user_namespace(syscalls.NEWNET)
     return "without any interface that is up"
 
 
 def other_namespaces() -> str:
-    """Share neither messages nor a host name."""
-    user_namespace(OTHERS)
+    """Create the namespaces for ipc, host name and cgroups."""
+    user_namespace(OTHER_NAMESPACES)
     return "made"
 
 
 def system_call_filter() -> str:
-    """Have a system call refused."""
+    """Install a filter that refuses a system call."""
     steps = [
         (0x20, 0, 0, 0),
         (0x15, 0, 1, GETPPID[os.uname().machine]),
@@ -81,7 +81,7 @@ def system_call_filter() -> str:
 
 
 def files_out_of_reach() -> str:
-    """Be refused a folder that everybody may read."""
+    """Deny access to a world-readable folder with Landlock."""
     version = landlock.abi()
     if not version:
         raise OSError("this kernel has none, or it is switched off")
@@ -94,7 +94,7 @@ def files_out_of_reach() -> str:
 
 
 def own_user() -> str:
-    """Become a user that nobody else is."""
+    """Change to an unused user id."""
     if os.geteuid() != 0:
         raise OSError("only root can become somebody else")
     os.setgroups([])
@@ -104,7 +104,7 @@ def own_user() -> str:
 
 
 def limits() -> str:
-    """Be refused more memory than a limit."""
+    """Check that an allocation beyond RLIMIT_AS fails."""
     resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
     try:
         bytearray(512 << 20)
@@ -127,23 +127,23 @@ PROBES: tuple[tuple[str, Callable[[], str]], ...] = (
 
 
 def attempt(probe: Callable[[], str]) -> tuple[bool, str]:
-    """Try one thing in a process of its own; say whether it worked, and what came of it."""
+    """Run a probe in a child process; return whether it worked, and a detail."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            said = f"+{probe()}"
+            answer = f"+{probe()}"
         except BaseException as error:
-            said = f"-{getattr(error, 'strerror', None) or error}"
-        os.write(writing, said.encode())
+            answer = f"-{getattr(error, 'strerror', None) or error}"
+        os.write(writing, answer.encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as file:
-        said = file.read().decode() or "-the process died"
+        answer = file.read().decode() or "-the process died"
     os.waitpid(child, 0)
-    return said.startswith("+"), said[1:]
+    return answer.startswith("+"), answer[1:]
 
 
 def main() -> None:
-    """Try everything and print what came of it."""
+    """Run all probes and print the results as JSON."""
     json.dump([[name, *attempt(probe)] for name, probe in PROBES], sys.stdout)

@@ -1,11 +1,11 @@
-"""Files below a folder that a guest had to itself: opened without following anything it left."""
+"""Opens files below a folder that a guest could write to, without following its links."""
 
 import os
 import stat
 
 
 def open_below(folder: str, path: str, *, write: bool) -> int:
-    """Open a file below a folder; no link, no `..` and no pipe is taken for one."""
+    """Open a regular file below a folder; refuse links, `..` and pipes."""
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise OSError("that is not a path inside the scratch folder")
@@ -31,4 +31,4 @@ def _make_folder(name: str, folder: int) -> None:
     try:
         os.mkdir(name, 0o755, dir_fd=folder)
     except FileExistsError:
-        pass  # that is as good; whether it is a folder, the next open tells
+        pass  # if it is not a folder, the next open fails

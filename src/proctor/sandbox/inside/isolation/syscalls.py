@@ -1,4 +1,4 @@
-"""The system calls that Python does not have, by ctypes; each raises OSError with its name."""
+"""System calls that Python does not offer, by ctypes; each raises OSError with its name."""
 
 import ctypes
 import os
@@ -6,9 +6,9 @@ import signal
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
-Prepared = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
+Steps = Iterator[tuple[Callable[..., object], tuple[object, ...]]]
 Call = tuple[str, Callable[..., int], tuple[object, ...]]
-"""What it does, a function of the C library, and its arguments."""
+"""A description for error messages, a function of the C library, and its arguments."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -25,7 +25,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 4, 8, 22
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
-SCHEDULING = {"x86_64": (315, 252), "aarch64": (275, 31)}.get(os.uname().machine, (0, 0))
+SCHEDULING_CALLS = {"x86_64": (315, 252), "aarch64": (275, 31)}.get(os.uname().machine, (0, 0))
 """The numbers of sched_getattr and ioprio_get."""
 
 IO_URING_SETUP, IO_URING_REGISTER = 425, 427
@@ -34,44 +34,44 @@ IO_URING_PARAMETERS_BYTES, REGISTER_BUFFERS = 120, 0
 LIBC.signal.argtypes = (ctypes.c_int, ctypes.c_long)
 LIBC.signal.restype = ctypes.c_long
 _FORK = ctypes.PyDLL(None, use_errno=True).fork
-ANY_CHILD = os.WEXITED | os.WNOHANG | os.WNOWAIT
+WAIT_ANY_CHILD = os.WEXITED | os.WNOHANG | os.WNOWAIT
 
 
 def check(result: int, what: str) -> int:
-    """Raise if a call failed."""
+    """Return the result of a call; raise OSError if it failed."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
     return result
 
 
-class Ready:
-    """System calls with all their arguments, made ready before a fork."""
+class PreparedCalls:
+    """System calls with their arguments converted, to be made after a fork."""
 
     def __init__(self, *calls: Call) -> None:
         self._calls = calls
 
-    def go(self) -> None:
-        """Make them all."""
+    def run(self) -> None:
+        """Make all calls in order."""
         for what, function, args in self._calls:
             if function(*args) < 0:
                 check(-1, what)
 
 
-def perform(*calls: Call) -> None:
-    """Make system calls."""
-    Ready(*calls).go()
+def run_calls(*calls: Call) -> None:
+    """Make system calls in order."""
+    PreparedCalls(*calls).run()
 
 
 def fork() -> int:
-    """Fork behind the interpreter's back: it would tell modules that are not there."""
+    """Fork without Python's fork hooks, for processes in which no module has registered one."""
     pid: int = _FORK()
     return pid if pid >= 0 else check(pid, "fork")
 
 
 def has_children() -> bool:
-    """Say whether a child is left, without the exception that Python would make of a no."""
-    return bool(LIBC.waitid(os.P_ALL, 0, None, ANY_CHILD) == 0)
+    """Return True if a child is left; faster than os.waitid, which raises an exception if not."""
+    return bool(LIBC.waitid(os.P_ALL, 0, None, WAIT_ANY_CHILD) == 0)
 
 
 def unshare(flags: int) -> None:
@@ -86,50 +86,52 @@ def setns(fd: int, kind: int) -> None:
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
     """Mount a file system, or change a mount."""
-    perform(mounting(source, target, kind, flags, data))
+    run_calls(mount_call(source, target, kind, flags, data))
 
 
-def mounting(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> Call:
+def mount_call(
+    source: str | None, target: str, kind: str | None, flags: int, data: str = ""
+) -> Call:
     """Return the call that mounts a file system, or changes a mount."""
     strings = [None if text is None else text.encode() for text in (source, target, kind)]
     return f"mount {target}", LIBC.mount, (*strings, ctypes.c_ulong(flags), data.encode() or None)
 
 
-def kept_flags(path: str) -> int:
-    """Return the flags of a mount that may not be taken away when it is changed."""
+def locked_flags(path: str) -> int:
+    """Return the flags of a mount that a remount must not clear."""
     now = os.statvfs(path).f_flag
     kept = now & (NOSUID | NODEV | NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
     return kept | (RELATIME if now & os.ST_RELATIME else 0)
 
 
 def unmount(target: str) -> None:
-    """Take a mount away, at once or when nobody uses it any more."""
+    """Detach a mount; the kernel releases it when it is no longer in use."""
     check(LIBC.umount2(target.encode(), DETACH), f"umount {target}")
 
 
 def pivot_root(new: str, old: str) -> None:
-    """Make a folder the root and put the old root into another."""
+    """Make the folder `new` the root, and mount the old root at `old`."""
     check(LIBC.pivot_root(new.encode(), old.encode()), "pivot_root")
 
 
 def prctl(option: int, value: int = 0, pointer: object = 0) -> None:
-    """Change something about this process."""
+    """Set an attribute of this process."""
     check(LIBC.prctl(option, ctypes.c_ulong(value), pointer, 0, 0), f"prctl {option}")
 
 
 def drop_capabilities(but: int = 0) -> None:
-    """Give up every capability for good, except for those in a set of bits."""
-    perform(dropping(but))
+    """Drop every capability for good, except those in the bit set `but`."""
+    run_calls(drop_capabilities_call(but))
 
 
-def dropping(but: int = 0) -> Call:
-    """Return the call that does so."""
+def drop_capabilities_call(but: int = 0) -> Call:
+    """Return the call that drops capabilities."""
     header = struct.pack("II", CAPABILITY_VERSION, 0)
     return "capset", LIBC.capset, (header, struct.pack("III", but, but, 0) + bytes(12))
 
 
 def use_capabilities(used: int) -> None:
-    """Have capabilities that we may have in effect, and no others."""
+    """Set the effective capabilities; the permitted ones stay."""
     header = struct.pack("II", CAPABILITY_VERSION, 0)
     now = ctypes.create_string_buffer(24)
     check(LIBC.capget(header, now), "capget")
@@ -143,50 +145,51 @@ def system_call(what: str, number: int, *args: object) -> int:
 
 
 def io_uring() -> int:
-    """Return the descriptor of a ring."""
+    """Return the descriptor of a new io_uring."""
     parameters = ctypes.create_string_buffer(IO_URING_PARAMETERS_BYTES)
     return system_call("io_uring_setup", IO_URING_SETUP, 1, parameters)
 
 
 def register_buffers(ring: int, buffers: bytes) -> None:
-    """Have a ring pin memory: where it begins and how much, 64 bits each, one after the other."""
+    """Have a ring pin memory; `buffers` holds address and size of each area, 64 bits each."""
     count = len(buffers) // 16
     buffer = ctypes.c_char_p(buffers)
     system_call("io_uring_register", IO_URING_REGISTER, ring, REGISTER_BUFFERS, buffer, count)
 
 
-def scheduling(pid: int) -> tuple[bytes, int]:
-    """Return policy, priority and all else by which a process is given processors and disks."""
-    attributes, priority = SCHEDULING
+def scheduling_state(pid: int) -> tuple[bytes, int]:
+    """Return the CPU scheduling attributes and the I/O priority of a process."""
+    attributes, priority = SCHEDULING_CALLS
     found = ctypes.create_string_buffer(64)
     system_call("sched_getattr", attributes, pid, found, len(found))
     return found.raw, system_call("ioprio_get", priority, 1, pid)
 
 
 def map_user(inside: int, outside_user: int, outside_group: int) -> None:
-    """Say who we are in a user namespace just made, which nobody below it can add groups to."""
+    """Map our user and group into a new user namespace, and forbid setgroups in it."""
     free = os.dup(0)
     os.close(free)
     for function, args in (
-        *writing("/proc/self/setgroups", b"deny", free),
-        *mapping_user(inside, outside_user, outside_group, free, "/proc/self"),
+        *write_steps("/proc/self/setgroups", b"deny", free),
+        *map_user_steps(inside, outside_user, outside_group, free, "/proc/self"),
     ):
         function(*args)
 
 
-def mapping_user(
+def map_user_steps(
     inside: int, outside_user: int, outside_group: int, free: int, own: str
-) -> Prepared:
-    """Yield the calls that do so; `free` is the first free descriptor, `own` our part of /proc.
+) -> Steps:
+    """Yield the steps that write the maps; `free` is the first free descriptor.
 
-    Groups have to be fixed already, by us or by who made the namespace around ours.
+    `own` is this process's folder in /proc. setgroups must already be denied, in this namespace
+    or in the one around it.
     """
-    yield from writing(f"{own}/uid_map", b"%d %d 1" % (inside, outside_user), free)
-    yield from writing(f"{own}/gid_map", b"%d %d 1" % (inside, outside_group), free)
+    yield from write_steps(f"{own}/uid_map", b"%d %d 1" % (inside, outside_user), free)
+    yield from write_steps(f"{own}/gid_map", b"%d %d 1" % (inside, outside_group), free)
 
 
-def writing(path: str, text: bytes, free: int) -> Prepared:
-    """Yield the calls that write to a file; `free` is the first free descriptor."""
+def write_steps(path: str, text: bytes, free: int) -> Steps:
+    """Yield the steps that write to a file; `free` is the first free descriptor."""
     yield os.open, (path, os.O_WRONLY)
     yield os.write, (free, text)
     yield os.close, (free,)
@@ -204,12 +207,12 @@ class Filter:
         self._pointer = ctypes.byref(self._program)
 
     def install(self) -> None:
-        """Allow this process and its children no more than the filter does."""
-        perform(*self.installing)
+        """Restrict this process and its future children to what the filter allows."""
+        run_calls(*self.install_calls)
 
     @property
-    def installing(self) -> Sequence[Call]:
-        """The calls that do so."""
+    def install_calls(self) -> Sequence[Call]:
+        """The calls that install the filter."""
         return (
             ("no new privileges", LIBC.prctl, (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)),
             ("seccomp", LIBC.prctl, (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._pointer, 0, 0)),
@@ -217,9 +220,9 @@ class Filter:
 
 
 class Collector:
-    """Waits for children; what is told of them is written to one place, which can be wiped.
+    """Reaps children; writes the report about them to one buffer, which can be wiped.
 
-    It is a status, what one child took, and what all took that were ever waited for.
+    The report holds a wait status, the usage of one child, and that of all children ever reaped.
     """
 
     USAGE = 144
@@ -230,27 +233,27 @@ class Collector:
         status, one, all_ = (
             ctypes.byref(self._report, offset) for offset in (0, 8, 8 + self.USAGE)
         )
-        self._places = status, one
-        self._of_all = all_
+        self._pointers = status, one
+        self._children_usage = all_
 
     def collect(self, pid: int) -> memoryview:
-        """Wait for a child, then end all others there are."""
-        status, usage = self._places
+        """Wait for a child, then kill and reap all others; return the report."""
+        status, usage = self._pointers
         check(LIBC.wait4(pid, status, 0, usage), "wait4")
         while has_children():
             if LIBC.wait4(-1, None, os.WNOHANG, None) == 0:
                 os.kill(-1, signal.SIGKILL)
                 LIBC.wait4(-1, None, 0, None)
-        LIBC.getrusage(self.CHILDREN, self._of_all)
+        LIBC.getrusage(self.CHILDREN, self._children_usage)
         return memoryview(self._report).cast("B")
 
 
 class Pauser:
-    """Makes processes that do nothing but be there, in no time, by sharing our memory.
+    """Starts processes that only wait; they share our memory, so starting one is fast.
 
-    The first process of a pid namespace is its init: when it dies all others die with it, and
-    signals that would end anybody else do not reach it. A candidate in that place could not even
-    kill itself. So this takes the place and waits for ever.
+    The first process of a pid namespace is its init: when it dies, the kernel kills all others in
+    the namespace, and fatal signals from inside do not reach it. A candidate that was the init
+    could not even kill itself. So a process started here is the init, and waits for ever.
     """
 
     STACK = 8 * 1024
@@ -259,9 +262,9 @@ class Pauser:
         self._stack = ctypes.create_string_buffer(self.STACK)
         top = ctypes.c_void_p((ctypes.addressof(self._stack) + self.STACK) & ~15)
         pause = ctypes.cast(LIBC.pause, ctypes.c_void_p)
-        self._how = (pause, top, CLONE_VM | signal.SIGCHLD, None)
+        self._clone_arguments = (pause, top, CLONE_VM | signal.SIGCHLD, None)
 
     def start(self) -> int:
         """Start one and return its pid."""
-        pid: int = LIBC.clone(*self._how)
+        pid: int = LIBC.clone(*self._clone_arguments)
         return pid if pid >= 0 else check(pid, "clone")

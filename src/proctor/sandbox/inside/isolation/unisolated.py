@@ -1,4 +1,4 @@
-"""A nest without walls: guests share the keeper's world and have a scratch folder in it."""
+"""An environment without isolation: guests only get a scratch folder and a process group."""
 
 import ctypes
 import os
@@ -14,50 +14,50 @@ IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
-class Folder(GuestEnvironment):
+class Unisolated(GuestEnvironment):
     """Guests of the portable tier."""
 
-    def __init__(self, place: str) -> None:
-        """Take a place with a scratch folder in it, and one with the packages in sight."""
-        self._place = place
-        self.scratch = f"{self._place}/scratch"
-        sys.path.append(f"{self._place}/packages")
+    def __init__(self, folder: str) -> None:
+        """Use a folder that contains the folders `scratch` and `packages`."""
+        self._folder = folder
+        self.scratch = f"{self._folder}/scratch"
+        sys.path.append(f"{self._folder}/packages")
         self._guest = 0
-        for number in IGNORED:  # whoever asks us to go closes the control socket
+        for number in IGNORED:  # the keeper ends when its control socket is closed
             signal.signal(number, signal.SIG_IGN)
-        # orphans fall to us, and no guest may look at us
+        # adopt orphans, and let no guest read this process
         _prctl(PR_SET_CHILD_SUBREAPER, 1)
         _prctl(PR_SET_DUMPABLE, 0)
 
     def open(self) -> None:
-        """Nothing is left to be done."""
+        """Do nothing: the set-up is complete."""
 
     def fork(self) -> int:
         """Fork a guest."""
         self._guest = os.fork()
         return self._guest
 
-    def entering(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
-        """Have signals as every program has them, and go to the scratch folder."""
-        del limits, free  # none of that is the folder's business
+    def enter_steps(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
+        """Return the steps that reset signals and change to the scratch folder."""
+        del limits, free
         return (
             *((signal.signal, (number, signal.SIG_DFL)) for number in (*IGNORED, signal.SIGCHLD)),
             (signal.signal, (signal.SIGINT, signal.default_int_handler)),
-            # a keeper that is killed can kill nobody
+            # a keeper that was killed cannot kill its guest
             (_prctl, (PR_SET_PDEATHSIG, signal.SIGKILL)),
             (os.chdir, (self.scratch,)),
         )
 
-    def sealing(self) -> Sequence[Step]:
-        """There are no walls to close."""
+    def seal_steps(self) -> Sequence[Step]:
+        """Return no steps: a guest keeps its rights."""
         return ()
 
     def kill(self) -> None:
-        """End the guest."""
+        """Kill the guest and its process group."""
         _signal_group(self._guest)
 
     def sweep(self, wait: Callable[[int], bool]) -> None:
-        """End what the guest left running."""
+        """Kill what the guest left running."""
         _signal_group(self._guest)
         end_children(wait)
 
@@ -67,8 +67,8 @@ class Folder(GuestEnvironment):
 
     def remove(self) -> None:
         """Remove the folders."""
-        empty_folder(self._place)
-        os.rmdir(self._place)
+        empty_folder(self._folder)
+        os.rmdir(self._folder)
 
 
 def _prctl(option: int, value: int) -> None:
@@ -80,4 +80,4 @@ def _signal_group(pid: int) -> None:
     try:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        kill_and_reap(pid)  # it has not made its group yet
+        kill_and_reap(pid)  # the guest has not created its group yet

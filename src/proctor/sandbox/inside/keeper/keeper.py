@@ -1,8 +1,9 @@
 """The keeper of a box: forks guests, waits for them, kills what they leave, cleans up.
 
-It is started as a fresh interpreter and never sees a test. Orders come over a control socket, one
-packet each: a JSON header, a newline, raw bytes that belong to it; descriptors beside it. No guest
-ever holds that socket. When it closes, for whatever reason, the keeper ends everything below it.
+It is started as a fresh interpreter and never sees a test. It receives orders over a control
+socket, one packet each: a JSON header, a newline, raw bytes, and attached descriptors. No guest
+ever holds that socket. When the socket closes, for whatever reason, the keeper kills everything
+below it and exits.
 
     order                                       answer
     start role limits + [in, out, err, border]  started pid; later: ended …
@@ -11,14 +12,14 @@ ever holds that socket. When it closes, for whatever reason, the keeper ends eve
     case output_bytes, input                    ended … state, what it wrote
     discard                                     discarded: the prepared program has ended
     kill                                        (makes `ended` come)
-    interrupt                                   (none: the guest hears it)
+    interrupt                                   (none: the guest gets SIGINT)
     open path write                             opened + descriptor | refused why
     wipe                                        wiped
 
-What a guest is forked into is the nest's business: a folder, or namespaces of its own.
+The environment decides what a guest is forked into: a folder, or new namespaces.
 
-A guest is a fork of the keeper and can read all of its memory. So what belongs to one guest, its
-program and what it said, lies in buffers that are wiped before the next guest is forked.
+A guest is a fork of the keeper and can read all of the keeper's memory. So the data of one guest,
+its program and its output, is kept in buffers that are wiped before the next guest is forked.
 """
 
 import errno
@@ -43,65 +44,67 @@ from .output import OutputCollector, StdinFeed, read_memfd
 from .repeated_runs import ForkedFirst, RepeatedRuns
 from .wait import MAX_PACKET, GuestWait
 
-INLINE = 1 << 16
-"""More than that does not travel in a packet but in a file beside it."""
+MAX_INLINE_BYTES = 1 << 16
+"""Larger data is sent in an attached file instead of the packet."""
 MAX_DESCRIPTORS = 8
 FD = struct.Struct("i")
-FIRST_DESCRIPTOR = 16
-"""Below are those that guests will have: what is made for one never has such a number."""
-SPACE = socket.CMSG_SPACE(4 * MAX_DESCRIPTORS)
+FIRST_KEEPER_FD = 16
+"""Lower numbers are reserved for guests: the keeper never opens a descriptor below it."""
+ANCILLARY_BYTES = socket.CMSG_SPACE(4 * MAX_DESCRIPTORS)
 
 
 class Keeper:
     """One box with at most one guest at a time."""
 
-    def __init__(self, control: socket.socket, nest: GuestEnvironment) -> None:
+    def __init__(self, control: socket.socket, environment: GuestEnvironment) -> None:
         self._control = control
-        self._nest = nest
-        self._ward: GuestProcess | None = None
-        self._stages: int | None = None
+        self._environment = environment
+        self._guest: GuestProcess | None = None
+        self._stage_pipe: int | None = None
         self._stage = b""
         self._packet = bytearray(MAX_PACKET)
-        self._said = OutputCollector()
-        self._series: RepeatedRuns | None = None
-        self._watch = GuestWait(control, nest, self._said)
+        self._output = OutputCollector()
+        self._repeated_runs: RepeatedRuns | None = None
+        self._guest_wait = GuestWait(control, environment, self._output)
 
     def serve(self) -> None:
-        """Carry out orders until the supervisor is gone."""
+        """Carry out orders until the supervisor closes the control socket."""
         self._reply(ready=sys.version)
         try:
             while self._step():
                 pass
         except ForkedFirst:
-            raise  # a child, whose affair nothing here is any more
+            raise  # this is a child, which must not clean up
         except BaseException:
             self._clean_up()
             raise
         self._clean_up()
 
     def _step(self) -> bool:
-        if self._ward is None:
+        if self._guest is None:
             return self._take_order()
-        poll = select.poll()  # the control socket may have any number, which `select` may not
-        for fd in (self._control.fileno(), self._ward.death, self._stages):
+        poll = select.poll()  # `select` refuses descriptors above 1023
+        for fd in (self._control.fileno(), self._guest.exit_fd, self._stage_pipe):
             if fd is not None:
                 poll.register(fd, select.POLLIN)
         ready = [fd for fd, _ in poll.poll()]
-        if self._stages in ready:
+        if self._stage_pipe in ready:
             self._read_stage()
-        if self._ward.death in ready:
-            self._look_after(self._ward)
+        if self._guest.exit_fd in ready:
+            self._report_if_ended(self._guest)
         return self._control.fileno() not in ready or self._take_order()
 
     def _take_order(self) -> bool:
-        length, beside, _, _ = self._control.recvmsg_into([self._packet], SPACE)
+        length, ancillary, _, _ = self._control.recvmsg_into([self._packet], ANCILLARY_BYTES)
         if not length:
             return False
-        fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)] if beside else []
+        fds = (
+            [fd for _, _, data in ancillary for (fd,) in FD.iter_unpack(data)] if ancillary else []
+        )
         end = self._packet.index(b"\n", 0, length)
         order = load(bytes(self._packet[:end]))
         blob = memoryview(self._packet)[end + 1 : length]
-        if "beside" in order:
+        if "attached" in order:
             blob = read_memfd(fds.pop())
         try:
             self._dispatch(order, blob, fds)
@@ -115,227 +118,229 @@ class Keeper:
         return True
 
     def _dispatch(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
-        what = order["do"]
-        if what == "start":
+        action = order["do"]
+        if action == "start":
             self._start(order, blob, fds)
-        elif what == "exchange":
+        elif action == "exchange":
             self._exchange(order, blob)
-        elif what == "case":
+        elif action == "case":
             self._run_case(order, blob)
-        elif what == "prepare":
+        elif action == "prepare":
             self._prepare_program(order, blob)
-        elif what == "discard":
+        elif action == "discard":
             self._discard_prepared()
             self._reply(discarded=True)
-        elif what == "kill" and self._ward is not None:
-            self._nest.kill()
-        elif what == "interrupt" and self._ward is not None:
-            os.kill(self._ward.pid, signal.SIGINT)
-        elif what == "open":
-            file = open_below(self._nest.scratch, order["path"], write=order["write"])
+        elif action == "kill" and self._guest is not None:
+            self._environment.kill()
+        elif action == "interrupt" and self._guest is not None:
+            os.kill(self._guest.pid, signal.SIGINT)
+        elif action == "open":
+            file = open_below(self._environment.scratch, order["path"], write=order["write"])
             self._reply((file,), opened=True)
             os.close(file)
-        elif what == "wipe":
-            self._nest.wipe()
+        elif action == "wipe":
+            self._environment.wipe()
             self._reply(wiped=True)
 
     def _start(self, order: dict[str, Any], blob: memoryview, fds: list[int]) -> None:
         self._discard_prepared()
-        play = find_role(order["role"])
+        role_function = find_role(order["role"])
         reading, writing = os.pipe()
         self._stage = b""
-        set_up = GuestSetup(self._nest, order["limits"], (*fds, writing))
-        ward = GuestProcess(self._nest, self._nest.fork())
-        if ward.pid == 0:
-            set_up.run_live(play, order, blob)
+        set_up = GuestSetup(self._environment, order["limits"], (*fds, writing))
+        guest = GuestProcess(self._environment, self._environment.fork())
+        if guest.pid == 0:
+            set_up.run_live(role_function, order, blob)
         os.close(writing)
-        self._ward, self._stages = ward, reading
-        self._reply(started=ward.pid)
+        self._guest, self._stage_pipe = guest, reading
+        self._reply(started=guest.pid)
 
     def _read_stage(self) -> None:
-        """Learn how far the guest's set-up came; the pipe closes before candidate code runs."""
-        assert self._stages is not None  # noqa: S101
-        data = os.read(self._stages, 4096)
+        """Read how far the guest's set-up got; the pipe closes before candidate code runs."""
+        assert self._stage_pipe is not None  # noqa: S101
+        data = os.read(self._stage_pipe, 4096)
         self._stage += data
         if not data:
-            os.close(self._stages)
-            self._stages = None
+            os.close(self._stage_pipe)
+            self._stage_pipe = None
 
-    def _look_after(self, ward: GuestProcess) -> None:
-        """Report the guest's end when it has come and nothing of it is left."""
-        code = ward.reap()
+    def _report_if_ended(self, guest: GuestProcess) -> None:
+        """If the guest has ended, kill what it left and report the end."""
+        code = guest.reap()
         if code is None:
             return
-        while self._stages is not None:
+        while self._stage_pipe is not None:
             self._read_stage()
-        self._ward = None
+        self._guest = None
         stage = self._stage.decode("utf-8", "replace")
         self._reply(
             ended=code,
             stage=stage,
-            cpu_seconds=ward.cpu_seconds,
-            memory_bytes=ward.memory_bytes,
+            cpu_seconds=guest.cpu_seconds,
+            memory_bytes=guest.memory_bytes,
         )
 
     def _exchange(self, order: dict[str, Any], requests: memoryview) -> None:
-        """Tell a guest all that it will ever hear, and send back all it said at once."""
-        if self._series is not None:
+        """Run a guest whose requests are all known, and send back its whole output at once."""
+        if self._repeated_runs is not None:
             self._discard_prepared()
-        play = find_role(order["role"])
+        role_function = find_role(order["role"])
         if order["wipe"]:
-            self._nest.wipe()
+            self._environment.wipe()
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
         feed = None
-        if play is None:
+        if role_function is None:
             feed = StdinFeed(unpack_program(requests)[3], stdout[1], stderr[1])
         stdin = 0 if feed is None else feed.reading
-        theirs = (stdin, stdout[1], stderr[1], answers[1])
+        guest_fds = (stdin, stdout[1], stderr[1], answers[1])
         limits = order["limits"]
-        set_up = GuestSetup(self._nest, limits, theirs)
-        most = limits["output_bytes"]
-        said = (stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL)
-        self._said.begin(*said, feed=feed)
-        ward = GuestProcess(self._nest, self._nest.fork())
-        if ward.pid == 0:
-            set_up.run_scripted(play, order, requests)
-        # as long as it lives, all that we write to is copied for us: the rest can wait
-        code = self._watch.wait(ward)
-        assert code is not None  # noqa: S101  there is no line that could be heard before
-        for fd in theirs if feed is not None else theirs[1:]:
+        set_up = GuestSetup(self._environment, limits, guest_fds)
+        max_bytes = limits["output_bytes"]
+        pipes = (stdout[0], max_bytes), (stderr[0], max_bytes), (answers[0], MAX_TOTAL)
+        self._output.start(*pipes, feed=feed)
+        guest = GuestProcess(self._environment, self._environment.fork())
+        if guest.pid == 0:
+            set_up.run_scripted(role_function, order, requests)
+        # while the guest runs, the kernel copies each page that we write to: do the rest later
+        code = self._guest_wait.wait(guest)
+        assert code is not None  # noqa: S101  no connection was passed to wait for
+        for fd in guest_fds if feed is not None else guest_fds[1:]:
             os.close(fd)
-        self._report_end(code, ward.cpu_seconds, ward.memory_bytes)
+        self._report_end(code, guest.cpu_seconds, guest.memory_bytes)
 
-    def _prepare_program(self, order: dict[str, Any], parcel: memoryview) -> None:
+    def _prepare_program(self, order: dict[str, Any], packed_program: memoryview) -> None:
         """Fork the process that compiles a program and from which its cases fork."""
         self._discard_prepared()
-        nest = self._nest
-        assert isinstance(nest, ReusableEnvironment)  # noqa: S101
-        said = bytearray(parcel)  # the order itself is wiped in a process that becomes another
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = self._environment
+        assert isinstance(environment, ReusableEnvironment)  # noqa: S101
+        program = bytearray(packed_program)  # the child wipes the order when it unwinds its stack
+        keeper_end, guest_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stderr, answers = os.pipe(), os.pipe(), os.pipe()
         limits = order["limits"]
-        fds = (0, stdout[1], stderr[1], theirs.fileno(), answers[1])
-        set_up = GuestSetup(nest, limits, fds)
-        ward = GuestProcess(nest, nest.fork_first())
-        if ward.pid == 0:
-            theirs.detach()  # or it would be closed when we forget it
-            raise ForkedFirst(lambda: set_up.run_prepared(nest, said))
-        theirs.close()
+        fds = (0, stdout[1], stderr[1], guest_end.fileno(), answers[1])
+        set_up = GuestSetup(environment, limits, fds)
+        guest = GuestProcess(environment, environment.fork_first())
+        if guest.pid == 0:
+            guest_end.detach()  # or the garbage collector would close it
+            raise ForkedFirst(lambda: set_up.run_prepared(environment, program))
+        guest_end.close()
         for _, writing in (stdout, stderr, answers):
             os.close(writing)
-        most = limits["output_bytes"]
-        self._said.begin((stdout[0], most), (stderr[0], most), (answers[0], MAX_TOTAL))
-        series = RepeatedRuns(ward, ours)
-        code = self._wait(series)
-        said[:] = bytes(len(said))
+        max_bytes = limits["output_bytes"]
+        self._output.start((stdout[0], max_bytes), (stderr[0], max_bytes), (answers[0], MAX_TOTAL))
+        runs = RepeatedRuns(guest, keeper_end)
+        code = self._wait(runs)
+        program[:] = bytes(len(program))
         if code is not None:
-            ours.close()
-            self._report_end(code, ward.cpu_seconds, ward.memory_bytes)
+            keeper_end.close()
+            self._report_end(code, guest.cpu_seconds, guest.memory_bytes)
             return
-        self._said.finish()
-        self._said.wipe()
-        self._series = series
-        series.prepared(nest, unpack_program(parcel)[0])
-        self._reply(prepared=True)
+        self._output.finish()
+        self._output.wipe()
+        self._repeated_runs = runs
+        runs.start_leak_check(environment, unpack_program(packed_program)[0])
+        self._reply(start_leak_check=True)
 
     def _run_case(self, order: dict[str, Any], stdin: memoryview) -> None:
-        """Have one more run forked, and send back all it wrote."""
-        series = self._series
-        if series is None:
+        """Fork one more run of the prepared program, and send back its output."""
+        runs = self._repeated_runs
+        if runs is None:
             raise BrokenPipeError(errno.EPIPE, "no program is prepared")
         stdout, stderr = os.pipe(), os.pipe()
         feed = StdinFeed(stdin, stdout[1], stderr[1])
-        theirs = (feed.reading, stdout[1], stderr[1])
-        series.run(*theirs)
-        for fd in theirs:
+        guest_fds = (feed.reading, stdout[1], stderr[1])
+        runs.run(*guest_fds)
+        for fd in guest_fds:
             os.close(fd)
-        most = order["output_bytes"]
-        self._said.begin((stdout[0], most), (stderr[0], most), feed=feed)
-        code, cpu_seconds, memory_bytes, state = series.result(self._wait(series))
-        if state != "kept":
+        max_bytes = order["output_bytes"]
+        self._output.start((stdout[0], max_bytes), (stderr[0], max_bytes), feed=feed)
+        code, cpu_seconds, memory_bytes, state = runs.result(self._wait(runs))
+        if state != "clean":
             self._discard_prepared()
         self._report_end(code, cpu_seconds, memory_bytes, state)
 
-    def _wait(self, series: RepeatedRuns) -> int | None:
-        """Wait for what a series has to say; if it dies instead, say how."""
-        code = self._watch.wait(series.ward, series.line)
-        if code is None and not series.hear():  # it has let go of the line, and is dying
-            code = self._watch.wait(series.ward)
+    def _wait(self, runs: RepeatedRuns) -> int | None:
+        """Wait for the report of a run; if the forking process dies, return its exit code."""
+        code = self._guest_wait.wait(runs.guest, runs.connection_fd)
+        if code is None and not runs.receive():  # the connection is closed: the process is dying
+            code = self._guest_wait.wait(runs.guest)
         return code
 
     def _discard_prepared(self) -> None:
-        """End a series, and all that is left of it."""
-        series, self._series = self._series, None
-        if series is not None:
-            series.end(self._nest)
+        """End the process that forks runs, and everything below it."""
+        runs, self._repeated_runs = self._repeated_runs, None
+        if runs is not None:
+            runs.end(self._environment)
 
     def _report_end(
-        self, code: int, cpu_seconds: float, memory_bytes: int, state: str = "alone"
+        self, code: int, cpu_seconds: float, memory_bytes: int, state: str = "single"
     ) -> None:
-        """Say how a guest ended and all that it wrote."""
-        parts, sizes = self._said.finish(), self._said.sizes
-        inline = sum(sizes) <= INLINE
-        answer = {
+        """Send how a guest ended, with its output."""
+        parts, sizes = self._output.finish(), self._output.sizes
+        inline = sum(sizes) <= MAX_INLINE_BYTES
+        reply = {
             "ended": code,
             "sizes": sizes[:2],
-            "too_long": self._said.too_long,
-            "beside": not inline,
+            "too_long": self._output.too_long,
+            "attached": not inline,
             "cpu_seconds": cpu_seconds,
             "memory_bytes": memory_bytes,
             "state": state,
         }
-        header = dump(answer) + b"\n"
+        header = dump(reply) + b"\n"
         if inline:
             self._send([header, *parts])
         else:
-            beside = os.memfd_create("answers")
-            with os.fdopen(beside, "wb", buffering=0) as file:
+            attached = os.memfd_create("answers")
+            with os.fdopen(attached, "wb", buffering=0) as file:
                 file.writelines(parts)
-                os.lseek(beside, 0, os.SEEK_SET)
-                self._send([header], (beside,))
-        self._said.wipe()
+                os.lseek(attached, 0, os.SEEK_SET)
+                self._send([header], (attached,))
+        self._output.wipe()
 
     def _clean_up(self) -> None:
         self._discard_prepared()
-        if self._ward is not None:
-            self._nest.kill()
-            while self._ward.reap(wait=True) is None:
+        if self._guest is not None:
+            self._environment.kill()
+            while self._guest.reap(wait=True) is None:
                 pass
-        self._nest.remove()
+        self._environment.remove()
 
-    def _reply(self, fds: tuple[int, ...] = (), **answer: Any) -> None:
-        self._send([dump(answer) + b"\n"], fds)
+    def _reply(self, fds: tuple[int, ...] = (), **reply: Any) -> None:
+        self._send([dump(reply) + b"\n"], fds)
 
     def _send(self, parts: Sequence[Any], fds: tuple[int, ...] = ()) -> None:
-        beside: Sequence[tuple[int, int, bytes]] = ()
+        ancillary: Sequence[tuple[int, int, bytes]] = ()
         if fds:
-            beside = ((socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds))),)
+            ancillary = ((socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds))),)
         try:
-            self._control.sendmsg(parts, beside)
+            self._control.sendmsg(parts, ancillary)
         except OSError:
-            pass  # the supervisor is gone; the next read says so and we clean up
+            pass  # the supervisor is gone; the next read returns nothing, and we clean up
 
 
-def keep(control: int, nest: GuestEnvironment, tune: Callable[[], None] = lambda: None) -> None:
-    """Keep one box until its supervisor is gone; `tune` is called before the first guest comes."""
-    # what an interpreter that starts without site lacks: exit, quit, help
+def keep(
+    control: int, environment: GuestEnvironment, tune: Callable[[], None] = lambda: None
+) -> None:
+    """Serve one box until its supervisor is gone; call `tune` before the first guest."""
+    # builtins that are missing without the site module: exit, quit, help
     site.setquit()
     site.sethelper()
     site.setcopyright()
-    while (spare := os.open(os.devnull, os.O_RDONLY)) < FIRST_DESCRIPTOR:
+    while (fd := os.open(os.devnull, os.O_RDONLY)) < FIRST_KEEPER_FD:
         pass
-    os.close(spare)
+    os.close(fd)
     gc.collect()
     gc.freeze()
     connection = socket.socket(fileno=control)
     begin = None
     try:
-        keeper = Keeper(connection, nest)
+        keeper = Keeper(connection, environment)
         tune()
-        nest.open()
+        environment.open()
         keeper.serve()
     except ForkedFirst as first:
         begin = first.begin
-        connection.detach()  # it is our parent's, and will be closed
+        connection.detach()  # it belongs to the parent; the set-up of the guest closes it
     if begin is not None:
         begin()

@@ -1,4 +1,4 @@
-"""What one case of a series could leave behind for the next; the keeper checks for it."""
+"""Checks whether one case of a program left anything behind for the next one."""
 
 import os
 from typing import Any
@@ -6,82 +6,84 @@ from typing import Any
 from ..isolation.environment import ReusableEnvironment
 from ..roles.program import MAIN, write_main
 
-LINE_SOCKETS = 2
-"""Sockets between the keeper and the first process of a series."""
+CONNECTION_SOCKETS = 2
+"""Sockets between the keeper and the process that cases are forked from."""
 
-MAX_LIMITS = 1 << 12
-"""More than the kernel says of all resource limits of a process, each in a line."""
+MAX_LIMITS_BYTES = 1 << 12
+"""Larger than /proc/PID/limits, which has a line for each resource limit."""
 
 
 class LeakCheck:
-    """Those of the cases of one program, which run one after the other in one scratch folder."""
+    """Compares the state of a box before and after each case of one program."""
 
     def __init__(
-        self, nest: ReusableEnvironment, first: int, scratch: int, source: memoryview
+        self, environment: ReusableEnvironment, init_pid: int, scratch_fd: int, source: memoryview
     ) -> None:
-        """Take the first process, a descriptor of the folder, and the text of the program in it."""
-        self._nest = nest
-        self._first = first
-        self._scratch = scratch
-        self._limits = os.open(f"/proc/{first}/limits", os.O_RDONLY)
+        """Watch the process that cases are forked from and the scratch folder with the program."""
+        self._environment = environment
+        self._init_pid = init_pid
+        self._scratch_fd = scratch_fd
+        self._limits_fd = os.open(f"/proc/{init_pid}/limits", os.O_RDONLY)
         self._source = bytearray(source)
 
     def record_baseline(self) -> None:
         """Record the state before the first run."""
-        self._room = self._look_at_room()
-        self._folder = self._look_at_folder()
-        self._inherited = self._look_at_first()
+        self._free_space_before = self._free_space()
+        self._folder_state_before = self._folder_state()
+        self._inherited_state_before = self._inherited_state()
 
     def is_clean(self) -> bool:
-        """Return whether the run left nothing behind; if so, also prepare for the next one."""
+        """Return True if the run left nothing behind; then also rewrite main.py."""
         try:
             return (
-                self._nest.tidy(LINE_SOCKETS)
-                and self._look_at_room() == self._room
-                and self._look_at_folder() == self._folder
-                and self._look_at_first() == self._inherited
-                and self._renew_main()
+                self._environment.free_orphaned_sockets(CONNECTION_SOCKETS)
+                and self._free_space() == self._free_space_before
+                and self._folder_state() == self._folder_state_before
+                and self._inherited_state() == self._inherited_state_before
+                and self._rewrite_main()
             )
         except OSError:
-            return False  # main.py is gone, or all of it
+            return False  # the run removed main.py, or the process has died
 
     def close(self) -> None:
-        """Look no more, and keep nothing of the program."""
-        os.close(self._scratch)
-        os.close(self._limits)
+        """Stop checking, and wipe the program."""
+        os.close(self._scratch_fd)
+        os.close(self._limits_fd)
         self._source[:] = bytes(len(self._source))
 
-    def _renew_main(self) -> bool:
-        """Write the program's text anew.
+    def _rewrite_main(self) -> bool:
+        """Write the program's source again; return True.
 
-        Writes to a file through memory leave no trace, and also change the rest of its last page.
+        A run may have changed the file through a memory mapping, which leaves no trace, and may
+        have written to the rest of the last page.
         """
-        os.remove(MAIN, dir_fd=self._scratch)
-        write_main(self._source, self._scratch)
-        os.utime(self._scratch)  # or the time of the last look at it would stay
-        self._folder = self._look_at_folder()
+        os.remove(MAIN, dir_fd=self._scratch_fd)
+        write_main(self._source, self._scratch_fd)
+        os.utime(self._scratch_fd)  # reset the access time, which a run could read
+        self._folder_state_before = self._folder_state()
         return True
 
-    def _look_at_first(self) -> Any:
-        """Return what all runs inherit from the first process, and each could change about it."""
-        return os.pread(self._limits, MAX_LIMITS, 0), self._nest.inherited(self._first)
+    def _inherited_state(self) -> Any:
+        """Return what runs inherit from their parent and could change about it."""
+        limits = os.pread(self._limits_fd, MAX_LIMITS_BYTES, 0)
+        return limits, self._environment.inheritable_state(self._init_pid)
 
-    def _look_at_room(self) -> Any:
-        """Return how much room files leave.
+    def _free_space(self) -> Any:
+        """Return the free blocks and inodes of the scratch folder.
 
-        Every name takes some, and so does a file without one whose descriptor was sent to a socket
-        that nobody can receive from any more. Nobody asks for the names themselves: they would stay
-        in our memory, of which the next guest is a copy.
+        Every name takes some, and so does a deleted file whose descriptor waits in an orphaned
+        socket. The names themselves are not listed: they would stay in the keeper's memory, and
+        the next guest is a copy of that.
         """
-        room = os.fstatvfs(self._scratch)
-        return room.f_bfree, room.f_ffree
+        free = os.fstatvfs(self._scratch_fd)
+        return free.f_bfree, free.f_ffree
 
-    def _look_at_folder(self) -> Any:
-        """Return what changes when anybody changes anything in the folder, or the program."""
-        more = len(os.listxattr(self._scratch))
-        main = os.stat(MAIN, dir_fd=self._scratch, follow_symlinks=False)
-        return _changed(os.fstat(self._scratch)), _changed(main), more
+    def _folder_state(self) -> Any:
+        """Return values that change with any change in the folder or to the program."""
+        attributes = len(os.listxattr(self._scratch_fd))
+        main_status = os.stat(MAIN, dir_fd=self._scratch_fd, follow_symlinks=False)
+        return _change_marker(os.fstat(self._scratch_fd)), _change_marker(main_status), attributes
 
 
-def _changed(of: os.stat_result) -> tuple[int, ...]:
-    return of.st_ino, of.st_mode, of.st_size, of.st_mtime_ns, of.st_ctime_ns
+def _change_marker(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns

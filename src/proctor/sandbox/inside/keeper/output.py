@@ -1,18 +1,19 @@
-"""What a guest reads and writes, seen by its keeper: bounded, and wiped before the next comes."""
+"""The keeper's side of a guest's input and output: bounded, and wiped before the next guest."""
 
 import os
 import select
 
-CHUNK, ROOM = 1 << 16, 1 << 14
-"""How much there is room for at first: in one pipe of a guest that lives, in all of a dead one."""
-AT_ONCE = 4096
-"""What every pipe holds, so that writing it takes no time."""
+STREAM_BUFFER_BYTES, OUTPUT_BUFFER_BYTES = 1 << 16, 1 << 14
+"""Initial sizes: for each pipe of a running guest, and for all pipes of one that has ended."""
+PIPE_BYTES = 4096
+"""The least that a pipe can hold: a write of up to that size never blocks."""
 
 
 class StdinFeed:
-    """Standard input of a program: a pipe that is filled as it is read.
+    """Standard input of a program: a pipe that is filled as the program reads it.
 
-    A program can open that and its outputs by name, too, although it is another user than we are.
+    The modes of the pipes allow the program, which runs as another user, to open them by name
+    (/dev/stdin).
     """
 
     def __init__(self, data: memoryview, *outputs: int) -> None:
@@ -21,32 +22,32 @@ class StdinFeed:
         os.fchmod(self.reading, 0o444)
         for fd in outputs:
             os.fchmod(fd, 0o222)
-        if len(data) <= AT_ONCE:
-            self.more()
+        if len(data) <= PIPE_BYTES:
+            self.write_some()
         else:
             os.set_blocking(self.writing, False)
 
-    def more(self) -> bool:
-        """Write what fits, and say whether that was all."""
+    def write_some(self) -> bool:
+        """Write what fits into the pipe; return True if nothing is left to write."""
         try:
             self._rest = self._rest[os.write(self.writing, self._rest) :]
         except BlockingIOError:
             return False
         except BrokenPipeError:
-            self._rest = self._rest[:0]  # it does not want to read on, which is its right
+            self._rest = self._rest[:0]  # the program has closed its input, as it may
         if not self._rest:
-            self.end()
+            self.close()
         return not self._rest
 
-    def end(self) -> None:
-        """Say that there is no more to come."""
+    def close(self) -> None:
+        """Close the pipe: the program reads to the end of its input."""
         if self.writing >= 0:
             os.close(self.writing)
             self.writing = -1
 
 
 def read_memfd(fd: int) -> memoryview:
-    """Return what is in a file, in memory that can be wiped."""
+    """Return the content of a file in memory that can be wiped, and close the file."""
     try:
         buffer = bytearray(os.fstat(fd).st_size)
         os.readv(fd, [buffer])
@@ -56,38 +57,38 @@ def read_memfd(fd: int) -> memoryview:
 
 
 class Stream:
-    """What a guest writes to one pipe while it lives, up to a limit."""
+    """The output that a running guest writes to one pipe, up to a limit."""
 
-    def __init__(self, fd: int, most: int) -> None:
-        """Take what comes from a descriptor; at most so many bytes are kept."""
-        self.fd, self._most = fd, most
-        self._buffer = bytearray(CHUNK)
+    def __init__(self, fd: int, max_bytes: int) -> None:
+        """Read from a descriptor and keep at most `max_bytes`."""
+        self.fd, self._max_bytes = fd, max_bytes
+        self._buffer = bytearray(STREAM_BUFFER_BYTES)
         self._length = 0
 
     def read(self) -> int | None:
-        """Read some; return how much, None if there is more than there may be."""
+        """Read once; return how many bytes, or None if that exceeds the limit."""
         if self._length == len(self._buffer):
-            self._buffer = grown(self._buffer)
+            self._buffer = grow(self._buffer)
         length = os.readv(self.fd, [memoryview(self._buffer)[self._length :]])
-        room = self._most - self._length
-        if length > room:
-            self._buffer[self._most : self._length + length] = bytes(length - room)
-        self._length += min(length, room)
-        return None if length > room else length
+        free = self._max_bytes - self._length
+        if length > free:
+            self._buffer[self._max_bytes : self._length + length] = bytes(length - free)
+        self._length += min(length, free)
+        return None if length > free else length
 
     @property
-    def kept(self) -> memoryview:
-        """What has come."""
+    def data(self) -> memoryview:
+        """What was read so far."""
         return memoryview(self._buffer)[: self._length]
 
     def wipe(self) -> None:
-        """Leave nothing of it in memory."""
+        """Wipe all output from memory."""
         self._buffer[: self._length] = bytes(self._length)
         self._length = 0
 
 
-def grown(buffer: bytearray) -> bytearray:
-    """Return a larger buffer with the same beginning, and wipe the old one."""
+def grow(buffer: bytearray) -> bytearray:
+    """Return a larger copy of a buffer, and wipe the old one."""
     larger = bytearray(4 * len(buffer))
     larger[: len(buffer)] = buffer
     buffer[:] = bytes(len(buffer))
@@ -95,38 +96,38 @@ def grown(buffer: bytearray) -> bytearray:
 
 
 class OutputCollector:
-    """What a guest writes to all its pipes, and what it is still to read.
+    """Collects what a guest writes to all its pipes, and feeds its standard input.
 
-    Most guests are gone before anybody looks, and their pipes hold all that they wrote. Of others
-    the pipes are drained as they are filled.
+    Most guests end before their pipes are full: then `finish` reads each pipe once. `watch` and
+    `take` drain the pipes of the others while they run.
     """
 
     def __init__(self) -> None:
         self._pipes: tuple[tuple[int, int], ...] = ()
         self._streams: list[Stream] = []
         self._open: dict[int, Stream] = {}
-        self._buffer = bytearray(ROOM)
+        self._buffer = bytearray(OUTPUT_BUFFER_BYTES)
         self._used = 0
         self.feed: StdinFeed | None = None
         self.too_long = False
         self.sizes: list[int] = []
-        """How much of what was kept came from each pipe."""
+        """How many bytes were kept from each pipe."""
 
-    def begin(self, *pipes: tuple[int, int], feed: StdinFeed | None = None) -> None:
-        """Listen to a new guest: descriptors, and how much of each is kept."""
+    def start(self, *pipes: tuple[int, int], feed: StdinFeed | None = None) -> None:
+        """Start with a new guest: a descriptor and the maximum number of bytes for each pipe."""
         self._pipes, self.feed, self.too_long = pipes, feed, False
 
     def wipe(self) -> None:
-        """Leave nothing of it in memory."""
+        """Wipe all output from memory."""
         self._buffer[: self._used] = bytes(self._used)
-        if len(self._buffer) > ROOM:
-            self._buffer = bytearray(ROOM)
+        if len(self._buffer) > OUTPUT_BUFFER_BYTES:
+            self._buffer = bytearray(OUTPUT_BUFFER_BYTES)
         for stream in self._streams:
             stream.wipe()
         self._streams, self._used, self.sizes = [], 0, []
 
     def watch(self, poll: select.poll) -> None:
-        """Have the pipes drained, and the input fed, from now on; what was read before is kept."""
+        """Start draining the pipes and feeding the input; keeps what an earlier watch has read."""
         if not self._streams:
             self._streams = [Stream(*pipe) for pipe in self._pipes]
             self._open = {stream.fd: stream for stream in self._streams}
@@ -136,58 +137,58 @@ class OutputCollector:
             poll.register(self.feed.writing, select.POLLOUT)
 
     def take(self, ready: list[int], poll: select.poll) -> bool:
-        """Read what has come, write what can go; True if it is more than there may be."""
+        """Read and write where that is possible; return True if a limit was exceeded."""
         for fd in ready:
-            if self._done(fd):
+            if self._handle(fd):
                 poll.unregister(fd)
         return self.too_long
 
-    def _done(self, fd: int) -> bool:
-        """Read or write some, and say whether that was all."""
+    def _handle(self, fd: int) -> bool:
+        """Read or write once; return True if the descriptor is finished."""
         if fd in self._open:
             return not self._read(fd)
-        return self.feed is not None and fd == self.feed.writing and self.feed.more()
+        return self.feed is not None and fd == self.feed.writing and self.feed.write_some()
 
     def finish(self) -> list[memoryview]:
-        """Read the rest, which nobody can add to any more, and return all of it in order.
+        """Read the rest after the guest has ended; return all output in the order of the pipes.
 
-        There need not be an end to it: a descriptor that was sent to a socket which nobody can
-        receive from any more stays open until the kernel comes to look for such.
+        Do not wait for the end of a pipe: if the guest sent its descriptor to a socket that is now
+        orphaned, it stays open until the kernel collects such sockets.
         """
         if self.feed is not None:
-            self.feed.end()
+            self.feed.close()
         self.sizes = []
         if self._streams:
-            return self._read_on()
-        # all into one buffer: for whatever we touch, the next fork pays
-        at = 0
-        for fd, most in self._pipes:
+            return self._read_streams()
+        # use one buffer: every page that is written here makes the next fork slower
+        end = 0
+        for fd, max_bytes in self._pipes:
             os.set_blocking(fd, False)
-            start, full = at, True
+            begin, full = end, True
             while full:  # a pipe that does not fill the buffer is empty
-                if at == len(self._buffer):
-                    self._buffer = grown(self._buffer)
+                if end == len(self._buffer):
+                    self._buffer = grow(self._buffer)
                 try:
-                    at += os.readv(fd, [memoryview(self._buffer)[at:]])
+                    end += os.readv(fd, [memoryview(self._buffer)[end:]])
                 except BlockingIOError:
                     pass
-                full = at == len(self._buffer)
+                full = end == len(self._buffer)
             os.close(fd)
-            if at - start > most:
-                self._buffer[start + most : at] = bytes(at - start - most)
-                at, self.too_long = start + most, True
-            self.sizes.append(at - start)
-        self._used = at
-        return [memoryview(self._buffer)[:at]]
+            if end - begin > max_bytes:
+                self._buffer[begin + max_bytes : end] = bytes(end - begin - max_bytes)
+                end, self.too_long = begin + max_bytes, True
+            self.sizes.append(end - begin)
+        self._used = end
+        return [memoryview(self._buffer)[:end]]
 
-    def _read_on(self) -> list[memoryview]:
+    def _read_streams(self) -> list[memoryview]:
         for stream in self._streams:
             if stream.fd in self._open:
                 os.set_blocking(stream.fd, False)
                 self._read_all(stream.fd)
             os.close(stream.fd)
-            self.sizes.append(len(stream.kept))
-        return [stream.kept for stream in self._streams]
+            self.sizes.append(len(stream.data))
+        return [stream.data for stream in self._streams]
 
     def _read_all(self, fd: int) -> None:
         try:

@@ -1,12 +1,13 @@
-"""A series: the cases of one stdin sample, whose processes fork from one that is already confined.
+"""Repeated runs: the cases of one stdin sample, forked from a process that is already confined.
 
-That process is the init of the program's pid namespace. The keeper forks it like any guest; it
+That process is the init of the program's pid namespace. The keeper forks it like any guest. It
 enters its namespaces, compiles the program, and then forks a fresh process for each case. Cases can
 neither signal it nor read its memory. For each case it receives three descriptors over a socket
-(standard input, output and error); expected outputs are nowhere in the box. When a case has ended,
-it kills whatever is left in the namespace. The keeper then looks for traces (`leak_check.py`):
-a case that left any is the last one, and the next case gets new namespaces. The keeper does that
-because every page that this process writes to between two forks has to be copied by the kernel.
+(standard input, output and error); the box never contains the expected outputs. When a case has
+ended, the init kills whatever is left in the namespace. Then the keeper checks for leaks
+(`leak_check.py`): after a case that left something behind, the next case gets new namespaces. The
+keeper does this check because the kernel has to copy every page that the init writes to between
+two forks.
 
 The supervisor limits the time of a case from outside, as it does for any guest.
 """
@@ -23,17 +24,17 @@ from ..isolation.environment import GuestEnvironment, GuestProcess, ReusableEnvi
 from ..roles.program import compile_main, main_names, run_main
 from .leak_check import LeakCheck
 
-LINE, STATUS = 3, 4
+CONNECTION, STATUS = 3, 4
 REPORT = struct.Struct("=i4x18q18q")
-"""A status, what its process took, and what all took that were waited for so far (wait4(2))."""
+"""A wait status, the usage of its process, and that of all processes reaped so far (wait4(2))."""
 USER, SYSTEM, MEMORY = slice(0, 2), slice(2, 4), 4
 FD = struct.Struct("i")
 MAX_FDS = 4
-SPACE = socket.CMSG_SPACE(MAX_FDS * FD.size)
+ANCILLARY_BYTES = socket.CMSG_SPACE(MAX_FDS * FD.size)
 
 
 class ForkedFirst(BaseException):
-    """Unwind the stack of the process that cases fork from: they could read what is on it."""
+    """Unwinds the stack of the process that cases are forked from: cases can read its memory."""
 
     def __init__(self, begin: Callable[[], NoReturn]) -> None:
         super().__init__()
@@ -41,110 +42,114 @@ class ForkedFirst(BaseException):
 
 
 class RepeatedRuns:
-    """A series as its keeper sees it."""
+    """The process that runs are forked from, as the keeper sees it."""
 
-    def __init__(self, ward: GuestProcess, connection: socket.socket) -> None:
-        self.ward = ward
-        self.line = connection.fileno()
+    def __init__(self, guest: GuestProcess, connection: socket.socket) -> None:
+        self.guest = guest
+        self.connection_fd = connection.fileno()
         self._connection = connection
-        self._traces: LeakCheck | None = None
+        self._leak_check: LeakCheck | None = None
         self._alive = True
-        self._cpu_seconds, self._memory = 0.0, 0
-        self._said = b""
-        self._beside: list[tuple[int, int, bytes]] = []
+        self._total_cpu_seconds, self._max_memory = 0.0, 0
+        self._message = b""
+        self._ancillary: list[tuple[int, int, bytes]] = []
 
     def run(self, *fds: int) -> None:
-        """Have one more run, with these for its input and outputs."""
-        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))]
+        """Order one more run, with these descriptors for its input and outputs."""
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))]
         try:
-            self._connection.sendmsg([b"."], beside)
+            self._connection.sendmsg([b"."], ancillary)
         except OSError:
-            pass  # it has died, which the keeper is about to see
+            pass  # the process has died, which the keeper is about to see
 
-    def hear(self) -> bool:
-        """Take what it says, if it still says something."""
+    def receive(self) -> bool:
+        """Receive one message; return False if the process has closed the connection."""
         try:
-            self._said, self._beside, _, _ = self._connection.recvmsg(REPORT.size, SPACE)
+            received = self._connection.recvmsg(REPORT.size, ANCILLARY_BYTES)
+            self._message, self._ancillary, _, _ = received
         except OSError:
-            self._said = b""  # it died before it had heard of the run
-        return bool(self._said)
+            self._message = b""  # the process died before it read the order
+        return bool(self._message)
 
-    def prepared(self, nest: ReusableEnvironment, source: memoryview) -> None:
-        """Look for traces from now on, in the scratch folder that came with its first message."""
-        if not self._beside:
+    def start_leak_check(self, environment: ReusableEnvironment, source: memoryview) -> None:
+        """Start checking for leaks, in the scratch folder sent with the first message."""
+        if not self._ancillary:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        (scratch,) = FD.unpack(self._beside[0][2])
-        self._traces = LeakCheck(nest, self.ward.pid, scratch, source)
-        self._traces.record_baseline()
+        (scratch,) = FD.unpack(self._ancillary[0][2])
+        self._leak_check = LeakCheck(environment, self.guest.pid, scratch, source)
+        self._leak_check.record_baseline()
 
     def result(self, code: int | None) -> tuple[int, float, int, str]:
-        """Return how a run ended, what it took, and whether there can be another.
+        """Return exit code, CPU seconds and memory of a run, and the state of the box after it.
 
-        `code` is how the whole series ended, if it did. It is `kept`, `spent` or `gone`.
+        The state is `clean` (there can be another run), `leaked`, or `died`. `code` is the exit
+        code of the process that forks the runs, if that has died.
         """
         if code is not None:
             self._alive = False
-            return code, 0.0, 0, "gone"  # what is told of it is of all that ever ran there
-        status, *usage = REPORT.unpack(self._said)
-        alone, of_all = usage[:18], usage[18:]
-        seconds = sum(whole + micro / 1e6 for whole, micro in (of_all[USER], of_all[SYSTEM]))
-        spent, self._cpu_seconds = seconds - self._cpu_seconds, seconds
-        grown, self._memory = of_all[MEMORY] > self._memory, of_all[MEMORY]
-        memory = 1024 * (of_all if grown else alone)[MEMORY]
-        state = "kept" if self._traces is not None and self._traces.is_clean() else "spent"
-        return os.waitstatus_to_exitcode(status), spent, memory, state
+            return code, 0.0, 0, "died"  # its usage would be that of all runs together
+        status, *usage = REPORT.unpack(self._message)
+        of_run, of_all = usage[:18], usage[18:]
+        total = sum(whole + micro / 1e6 for whole, micro in (of_all[USER], of_all[SYSTEM]))
+        cpu_seconds, self._total_cpu_seconds = total - self._total_cpu_seconds, total
+        memory_grew, self._max_memory = of_all[MEMORY] > self._max_memory, of_all[MEMORY]
+        memory = 1024 * (of_all if memory_grew else of_run)[MEMORY]
+        is_clean = self._leak_check is not None and self._leak_check.is_clean()
+        state = "clean" if is_clean else "leaked"
+        return os.waitstatus_to_exitcode(status), cpu_seconds, memory, state
 
-    def end(self, nest: GuestEnvironment) -> None:
-        """End it, and all that is left of it."""
+    def end(self, environment: GuestEnvironment) -> None:
+        """End the process and everything below it."""
         self._connection.close()
-        if self._traces is not None:
-            self._traces.close()
+        if self._leak_check is not None:
+            self._leak_check.close()
         if self._alive:
-            nest.kill()
-            while self.ward.reap(wait=True) is None:
+            environment.kill()
+            while self.guest.reap(wait=True) is None:
                 pass
 
 
-def run_series(
-    nest: ReusableEnvironment, seal: Callable[[], None], source: bytes, args: list[str]
+def run_cases(
+    environment: ReusableEnvironment, seal: Callable[[], None], source: bytes, args: list[str]
 ) -> NoReturn:
-    """Compile a program, then fork a process that runs it for each case the keeper sends.
+    """Compile a program, then fork a process that runs it for each case that the keeper sends.
 
-    How a case ended is no longer in memory when the next one is forked.
+    The report about a case is wiped from memory before the next one is forked.
     """
     code = compile_main(seal, source)
     names = main_names(args)
-    nest.stand_apart()
+    environment.shield_from_runs()
     os.close(STATUS)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    _use_as_standard_streams(nothing, nothing, nothing)
-    os.close(nothing)
+    null_fd = os.open(os.devnull, os.O_RDWR)
+    _use_as_standard_streams(null_fd, null_fd, null_fd)
+    os.close(null_fd)
     gc.freeze()
-    line = socket.socket(fileno=LINE)
-    _show_scratch(line)
-    word = bytearray(1)
+    connection = socket.socket(fileno=CONNECTION)
+    _send_scratch_folder(connection)
+    byte = bytearray(1)
     while True:
-        length, beside, _, _ = line.recvmsg_into([word], SPACE)
+        length, ancillary, _, _ = connection.recvmsg_into([byte], ANCILLARY_BYTES)
         if not length:
             os._exit(0)
-        fds = [fd for (fd,) in FD.iter_unpack(beside[0][2])]
-        pid = nest.fork_again()
+        fds = [fd for (fd,) in FD.iter_unpack(ancillary[0][2])]
+        pid = environment.fork_again()
         if pid == 0:
             _use_as_standard_streams(*fds)
-            for fd in (LINE, *fds):
+            for fd in (CONNECTION, *fds):
                 os.close(fd)
             run_main(code, names)
-        report = nest.collect(pid)  # at once: what we write to while it lives is copied for us
+        # Write to no memory before: while the run lives, each write makes the kernel copy a page.
+        report = environment.collect(pid)
         for fd in fds:
             os.close(fd)
-        line.send(report)
+        connection.send(report)
         report[:] = bytes(len(report))
 
 
-def _show_scratch(line: socket.socket) -> None:
-    """Say that the program is compiled, and give the keeper the folder in which it runs."""
+def _send_scratch_folder(connection: socket.socket) -> None:
+    """Tell the keeper that the program is compiled, and send it the scratch folder."""
     scratch = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
-    line.sendmsg([b"C"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, FD.pack(scratch))])
+    connection.sendmsg([b"C"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, FD.pack(scratch))])
     os.close(scratch)
 
 

@@ -27,7 +27,7 @@ LIBC.mremap.argtypes = (_POINTER, _SIZE, _SIZE, _INT, _POINTER)
 LIBC.mmap.restype = LIBC.mremap.restype = _POINTER
 FAILED = ctypes.c_void_p(-1).value
 
-REHEARSAL_LIMITS = {
+SAMPLE_GUEST_LIMITS = {
     "cpu_seconds": 10.0,
     "memory_bytes": 1 << 30,
     "file_bytes": 1 << 20,
@@ -35,26 +35,26 @@ REHEARSAL_LIMITS = {
     "processes": 1,
     "scratch_bytes": 1 << 20,
 }
-REHEARSAL_MILLISECONDS = 5000
+SAMPLE_GUEST_MILLISECONDS = 5000
 ENTRY, BUFFER = struct.Struct("Q"), struct.Struct("QQ")
 PRESENT, OF_A_FILE, OF_ONE_PROCESS = 1 << 63, 1 << 61, 1 << 56
 
 
-def tune_for_fork(nest: GuestEnvironment, parts: Sequence[str], ring: int | None) -> None:
+def tune_for_fork(environment: GuestEnvironment, parts: Sequence[str], ring: int | None) -> None:
     """Make forks of this process cheaper, in two independent ways.
 
     `pages`: A fork copies a page table entry for each page that its parent has written, and the
-    child asks the kernel for each page of a file that it only reads. Code that has been copied into
-    huge pages takes one entry for 2 MiB and no page fault. And each library lies in five mappings,
-    which differ in rights that protect nothing where a whole process is one guest's: two do.
+    child has a page fault for each page of a file that it only reads. Code that has been copied
+    into huge pages takes one entry for 2 MiB and no page fault. And each library has five mappings
+    with different rights, which protect nothing in a process that is one guest's: two are enough.
 
     `pins`: After a fork, the first write to a shared page stops the writer, parent or child, while
     the kernel copies the page. But the kernel copies a page during the fork if a device may be
     writing to it, and then stops neither. So the pages that guests are sure to write to are
     registered as buffers of an io_uring, which is never used and which guests do not inherit. To
-    find these pages, a guest without a candidate does what every guest does; they are the pages
-    that it has copies of afterwards. A ring that root has made (`ring`) does not count against the
-    memory that an ordinary user may lock; without one, this process makes its own.
+    find these pages, a sample guest without a candidate does what every guest does; they are the
+    pages that it has copies of afterwards. A ring that root has made (`ring`) does not count
+    against the memory that an ordinary user may lock; without one, this process makes its own.
 
     A fork and its page faults are most of what a short candidate costs; `python benchmarks/peers.py
     --tuning` measures what each part gains. The setting `tune_fork` (`off`, `pages`, `pins` or
@@ -68,7 +68,7 @@ def tune_for_fork(nest: GuestEnvironment, parts: Sequence[str], ring: int | None
         pass
     try:
         if PINS in parts:
-            _pin_what_guests_write_to(nest, ring)
+            _pin_what_guests_write_to(environment, ring)
     except OSError:
         pass
 
@@ -84,13 +84,13 @@ class _Mapping:
 
 
 def _mappings() -> list[_Mapping]:
-    found = []
+    mappings = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             where, rights, _, _, _, *path = line.split(maxsplit=5)
             first, end = (int(side, 16) for side in where.split("-"))
-            found.append(_Mapping(first, end, rights, path[0].rstrip("\n") if path else ""))
-    return found
+            mappings.append(_Mapping(first, end, rights, path[0].rstrip("\n") if path else ""))
+    return mappings
 
 
 def _merge_library_mappings(mappings: list[_Mapping]) -> None:
@@ -105,8 +105,8 @@ def _merge_library_mappings(mappings: list[_Mapping]) -> None:
 
 def _move_code_into_huge_pages(mappings: list[_Mapping]) -> None:
     """Replace the interpreter's code by a copy in huge pages, if the system has enough of them."""
-    known = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value or 0
-    code = next(one for one in mappings if one.first <= known < one.end)
+    code_address = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value or 0
+    code = next(one for one in mappings if one.first <= code_address < one.end)
     first, end = _round_up(code.first), code.end // HUGE * HUGE
     if mmap.PAGESIZE != SMALL or first >= end:
         return
@@ -121,15 +121,15 @@ def _move_code_into_huge_pages(mappings: list[_Mapping]) -> None:
 
 
 def _allocate_aligned(size: int) -> int | None:
-    """Return new memory that may be made of huge pages, None if there is none."""
+    """Return the address of new memory that may use huge pages; None if there is not enough."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    room = LIBC.mmap(None, size + HUGE, READ_WRITE, flags, -1, 0)
-    if room == FAILED:
+    area = LIBC.mmap(None, size + HUGE, READ_WRITE, flags, -1, 0)
+    if area == FAILED:
         return None
-    copy = _round_up(room)
-    LIBC.munmap(copy + size, HUGE - (copy - room))
-    if copy > room:
-        LIBC.munmap(room, copy - room)
+    copy = _round_up(area)
+    LIBC.munmap(copy + size, HUGE - (copy - area))
+    if copy > area:
+        LIBC.munmap(area, copy - area)
     LIBC.madvise(copy, size, MADV_HUGEPAGE)
     return copy
 
@@ -140,27 +140,27 @@ def _is_huge(first: int, size: int) -> bool:
         for line in file:
             if line.startswith(f"{first:x}-"):
                 break
-        told = next((line for line in file if line.startswith("AnonHugePages:")), "")
-    return told.split()[1:2] == [str(size >> 10)]
+        huge_line = next((line for line in file if line.startswith("AnonHugePages:")), "")
+    return huge_line.split()[1:2] == [str(size >> 10)]
 
 
 def _round_up(address: int) -> int:
     return -(-address // HUGE) * HUGE
 
 
-def _pin_what_guests_write_to(nest: GuestEnvironment, ring: int | None) -> None:
-    """Fork a guest without a candidate, and pin the pages that it has copies of."""
+def _pin_what_guests_write_to(environment: GuestEnvironment, ring: int | None) -> None:
+    """Fork a sample guest, and pin the pages that it has copies of."""
     reading, writing = os.pipe()
     try:
-        set_up = GuestSetup(nest, REHEARSAL_LIMITS, (0, writing, writing, writing))
-        guest = GuestProcess(nest, nest.fork())
+        set_up = GuestSetup(environment, SAMPLE_GUEST_LIMITS, (0, writing, writing, writing))
+        guest = GuestProcess(environment, environment.fork())
         if guest.pid == 0:
-            set_up.rehearse()
+            set_up.run_sample_guest()
         try:
             if _is_ready(reading, guest):
                 _pin(_copied_pages(guest.pid), ring)
         finally:
-            nest.kill()
+            environment.kill()
             while guest.reap(wait=True) is None:
                 pass
     finally:
@@ -169,32 +169,32 @@ def _pin_what_guests_write_to(nest: GuestEnvironment, ring: int | None) -> None:
 
 
 def _is_ready(reading: int, guest: GuestProcess) -> bool:
-    """Wait until the guest has done what it does; it may also die or hang."""
+    """Return True when the sample guest is done, False if it dies or hangs."""
     poll = select.poll()
-    for fd in (reading, guest.death):
+    for fd in (reading, guest.exit_fd):
         poll.register(fd, select.POLLIN)
-    said = b""
-    while len(said) < len(READY):
-        if reading not in [fd for fd, _ in poll.poll(REHEARSAL_MILLISECONDS)]:
+    message = b""
+    while len(message) < len(READY):
+        if reading not in [fd for fd, _ in poll.poll(SAMPLE_GUEST_MILLISECONDS)]:
             return False
-        said += os.read(reading, len(READY))
-    return said == READY
+        message += os.read(reading, len(READY))
+    return message == READY
 
 
 def _copied_pages(child: int) -> list[tuple[int, int]]:
-    """Return ranges of our pages that a child has copies of: first page, and the one behind."""
+    """Return ranges of our pages that a child has copies of: first page, and the one after."""
     ranges: list[tuple[int, int]] = []
     file = os.open(f"/proc/{child}/pagemap", os.O_RDONLY)
     try:
-        for one in _mappings():  # ours: pages that only the child has are no copies
+        for one in _mappings():  # of this process: the child has copies only of these pages
             if one.rights != "rw-p" or one.path == "[stack]":
                 continue
             first, end = one.first // mmap.PAGESIZE, one.end // mmap.PAGESIZE
             entries = os.pread(file, ENTRY.size * (end - first), ENTRY.size * first)
             for page, (entry,) in enumerate(ENTRY.iter_unpack(entries), first):
                 if entry & PRESENT and entry & OF_ONE_PROCESS and not entry & OF_A_FILE:
-                    begun = ranges.pop()[0] if ranges and ranges[-1][1] == page else page
-                    ranges.append((begun, page + 1))
+                    begin = ranges.pop()[0] if ranges and ranges[-1][1] == page else page
+                    ranges.append((begin, page + 1))
     finally:
         os.close(file)
     return ranges
@@ -207,9 +207,9 @@ def _pin(ranges: list[tuple[int, int]], ring: int | None) -> None:
     if ring is not None:
         syscalls.register_buffers(ring, buffers)
         return
-    own = syscalls.io_uring()
+    new_ring = syscalls.io_uring()
     try:
-        syscalls.register_buffers(own, buffers)
+        syscalls.register_buffers(new_ring, buffers)
     except OSError:
-        os.close(own)
+        os.close(new_ring)
         raise

@@ -55,8 +55,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 class Candidate:
     """One loaded program and the objects of it that the other side holds handles to."""
 
-    def __init__(self, wire: Channel) -> None:
-        self._wire = wire
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
         self._names: dict[str, Any] = {}
         self._objects: list[Any] = []
         self._numbers: dict[int, int] = {}
@@ -67,7 +67,7 @@ class Candidate:
 
     def serve(self) -> None:
         """Answer requests until the supervisor says that it is over."""
-        while (frame := self._wire.receive()) is not None and frame.kind != frames.END:
+        while (frame := self._channel.receive()) is not None and frame.kind != frames.END:
             if frame.kind == frames.CALLS:
                 self._answer_all(frame)
             else:
@@ -75,7 +75,7 @@ class Candidate:
 
     def _answer(self, frame: Frame) -> None:
         outer, self._current = self._current, frame.number
-        self._reply(frame.number, self._perform, frame.kind, frame.payload)
+        self._reply(frame.number, self._handle, frame.kind, frame.payload)
         self._current = outer
 
     def _answer_all(self, frame: Frame) -> None:
@@ -85,18 +85,18 @@ class Candidate:
             self._current = number
             self._reply(number, self._call_one, packed, message)
 
-    def _reply(self, number: int, perform: Callable[..., tuple[int, Any]], *what: Any) -> None:
+    def _reply(self, number: int, handle: Callable[..., tuple[int, Any]], *arguments: Any) -> None:
         try:
-            kind, message = perform(*what)
+            kind, message = handle(*arguments)
             data = frames.pack(kind, number, dump(message))
         except TooLarge:
             data = frames.pack(frames.LARGE, number, b"{}")
         except BaseException as error:  # the candidate's, or caused by what it did to us
             kind = frames.EXITED if isinstance(error, SystemExit) else frames.RAISED
             data = frames.pack(kind, number, dump(self._describe(error)))
-        self._wire.write(data)
+        self._channel.write(data)
 
-    def _perform(self, kind: int, payload: bytes) -> tuple[int, Any]:
+    def _handle(self, kind: int, payload: bytes) -> tuple[int, Any]:
         message = load(payload)
         if kind == frames.LOAD:
             return frames.LOADED, self._load(**message)
@@ -128,18 +128,20 @@ class Candidate:
 
     def _call(self, message: Any) -> dict[str, Any]:
         containers: list[Any] = []
-        args, pairs = unpack([message["a"], message["k"]], self._other, containers=containers)
+        args, pairs = unpack(
+            [message["a"], message["k"]], self._unpack_handle, containers=containers
+        )
         target = message["f"]
         function = self._find(target) if isinstance(target, str) else self._objects[target]
         if "g" in message:
             function(*args, **dict(pairs))
-            return {"v": pack(args[message["g"]], self._handle)}
+            return {"v": pack(args[message["g"]], self._pack_handle)}
         if not message["w"]:
-            return {"v": pack(function(*args, **dict(pairs)), self._handle)}
+            return {"v": pack(function(*args, **dict(pairs)), self._pack_handle)}
         known = {id(container): index for index, container in enumerate(containers)}
-        before = [dump(pack_contents(item, self._handle, known)) for item in containers]
-        result = pack(function(*args, **dict(pairs)), self._handle, known)
-        after = [pack_contents(item, self._handle, known) for item in containers]
+        before = [dump(pack_contents(item, self._pack_handle, known)) for item in containers]
+        result = pack(function(*args, **dict(pairs)), self._pack_handle, known)
+        after = [pack_contents(item, self._pack_handle, known) for item in containers]
         changed = [
             [index, now]
             for index, (was, now) in enumerate(zip(before, after, strict=True))
@@ -147,14 +149,14 @@ class Candidate:
         ]
         return {"v": result, "w": changed}
 
-    def _call_one(self, packed: list[Any], how: dict[str, Any]) -> tuple[int, Any]:
+    def _call_one(self, packed: list[Any], batch: dict[str, Any]) -> tuple[int, Any]:
         """Answer with the value, or with its digest if it takes more than `max_bytes` bytes."""
-        args = packed if how["plain"] else unpack(packed)
-        result = self._find(how["f"])(*args)
-        digest = None if how["max_bytes"] is None else digest_of(result, how["max_bytes"])
+        args = packed if batch["plain"] else unpack(packed)
+        result = self._find(batch["f"])(*args)
+        digest = None if batch["max_bytes"] is None else digest_of(result, batch["max_bytes"])
         if digest is not None:
             return frames.VALUE, {"d": digest}
-        return frames.VALUE, {"v": pack(result, self._handle)}
+        return frames.VALUE, {"v": pack(result, self._pack_handle)}
 
     def _find(self, target: str) -> Any:
         """Evaluate what a test calls, compiled once: it is called again and again."""
@@ -163,18 +165,18 @@ class Candidate:
         return eval(self._targets[target], self._names)
 
     def _operate(self, operation: str, packed: Any) -> dict[str, Any]:
-        args = unpack(packed, self._other)
+        args = unpack(packed, self._unpack_handle)
         if operation == "name":
             found = args[0] in self._names
-            return {"v": pack(self._names.get(args[0]), self._handle), "found": found}
+            return {"v": pack(self._names.get(args[0]), self._pack_handle), "found": found}
         if operation in OPERATIONS:
-            return {"v": pack(OPERATIONS[operation](*args), self._handle)}
+            return {"v": pack(OPERATIONS[operation](*args), self._pack_handle)}
         if operation not in ABILITIES:
             raise Malformed(operation)
         result = getattr(type(args[0]), operation)(*args)
         if result is NotImplemented:
             return {"v": None, "not": True}
-        return {"v": pack(result, self._handle)}
+        return {"v": pack(result, self._pack_handle)}
 
     def _number(self, value: Any) -> int:
         """Keep an object and return its number: the same object, the same number."""
@@ -184,7 +186,7 @@ class Candidate:
             self._objects.append(value)
         return number
 
-    def _handle(self, value: Any) -> Any:
+    def _pack_handle(self, value: Any) -> Any:
         kind = type(value)
         number = self._number(value)
         if isinstance(value, type) and issubclass(value, BaseException):
@@ -193,7 +195,7 @@ class Candidate:
         abilities = [name for name in ABILITIES if name in defined]
         return {"h": [number, f"{kind.__module__}.{kind.__name__}"[:200], abilities]}
 
-    def _other(self, tag: str, content: Any) -> Any:
+    def _unpack_handle(self, tag: str, content: Any) -> Any:
         if tag == "H":
             return self._objects[content]
         if tag == "k":
@@ -208,11 +210,11 @@ class Candidate:
         def stub(*args: Any, **kwargs: Any) -> Any:
             if self._nesting >= MAX_NESTING:
                 raise RecursionError("callbacks nested too deep")
-            values = pack([list(args), list(kwargs.items())], self._handle)
+            values = pack([list(args), list(kwargs.items())], self._pack_handle)
             self._nesting += 1
             try:
                 message = dump({"k": callback, "a": values})
-                self._wire.write(frames.pack(frames.CALLBACK, self._current, message))
+                self._channel.write(frames.pack(frames.CALLBACK, self._current, message))
                 return self._await_answer()
             finally:
                 self._nesting -= 1
@@ -221,9 +223,9 @@ class Candidate:
 
     def _await_answer(self) -> Any:
         """Wait for a callback's answer and serve requests that come before it."""
-        while (frame := self._wire.receive()) is not None:
+        while (frame := self._channel.receive()) is not None:
             if frame.kind == frames.VALUE:
-                return unpack(load(frame.payload)["v"], self._other)
+                return unpack(load(frame.payload)["v"], self._unpack_handle)
             if frame.kind == frames.END:
                 break
             if frame.kind == frames.RAISED:
@@ -250,54 +252,65 @@ MARSHAL = 2
 """The last format whose bytes depend on nothing but the value."""
 
 
-def answer(wire: Channel) -> None:
+def answer(channel: Channel) -> None:
     """Be a candidate: load what is to be loaded and answer until it is over."""
-    Candidate(wire).serve()
+    Candidate(channel).serve()
 
 
-REHEARSAL = """
+SAMPLE_SOURCE = """
 def same(x: list[int]):
     return x
 
 def fail(x):
     raise ValueError(x)
 """
-TYPED = """
+TYPED_SAMPLE_SOURCE = """
 from typing import List
 
 def same(x: List[int]) -> List[int]:
     return x
 """
-VALUES = (1, -2.5, "a", True, None, [1, 2.0, "a"], (1, [2]), {"a": 1, 2: [3]}, {1, 2}, [[1], []])
+SAMPLE_VALUES = (
+    1,
+    -2.5,
+    "a",
+    True,
+    None,
+    [1, 2.0, "a"],
+    (1, [2]),
+    {"a": 1, 2: [3]},
+    {1, 2},
+    [[1], []],
+)
 
 
-def rehearse(nowhere: int) -> None:
+def warm_up(null_fd: int) -> None:
     """Do what candidates do, so that those to be forked from here find our code warm.
 
     An interpreter adapts code to its use by writing into it, and each of them would have to copy
     what it writes to.
     """
-    calls = [{"f": "same", "a": [pack(value)], "k": [], "w": False} for value in VALUES]
+    calls = [{"f": "same", "a": [pack(value)], "k": [], "w": False} for value in SAMPLE_VALUES]
     calls.append({"f": "fail", "a": [1], "k": [], "w": False})
-    said = [frames.pack(frames.CALL, index, dump(call)) for index, call in enumerate(calls)]
-    said.append(_calls([[pack(value)] for value in VALUES], plain=False))
-    _answer_to(nowhere, REHEARSAL, *said)
+    requests = [frames.pack(frames.CALL, index, dump(call)) for index, call in enumerate(calls)]
+    requests.append(_batch_request([[pack(value)] for value in SAMPLE_VALUES], plain=False))
+    _answer_requests(null_fd, SAMPLE_SOURCE, *requests)
 
 
-def play(nowhere: int) -> None:
+def run_sample_guest(null_fd: int) -> None:
     """Do what most candidates do."""
-    source = TYPED if "typing" in sys.modules else REHEARSAL
-    _answer_to(nowhere, source, _calls([[1], [2.5], [[1, 2]]], plain=True))
+    source = TYPED_SAMPLE_SOURCE if "typing" in sys.modules else SAMPLE_SOURCE
+    _answer_requests(null_fd, source, _batch_request([[1], [2.5], [[1, 2]]], plain=True))
 
 
-def _calls(given: list[list[Any]], *, plain: bool) -> bytes:
-    many = {"f": "same", "plain": plain, "max_bytes": 1 << 14, "a": given}
-    return frames.pack(frames.CALLS, 1, dump(many))
+def _batch_request(arguments: list[list[Any]], *, plain: bool) -> bytes:
+    message = {"f": "same", "plain": plain, "max_bytes": 1 << 14, "a": arguments}
+    return frames.pack(frames.CALLS, 1, dump(message))
 
 
-def _answer_to(nowhere: int, source: str, *said: bytes) -> None:
-    begin = frames.pack(frames.LOAD, 0, dump({"source": source, "denied": False}))
-    answer(frames.ScriptedChannel(b"".join((begin, *said)), nowhere))
+def _answer_requests(null_fd: int, source: str, *requests: bytes) -> None:
+    load_request = frames.pack(frames.LOAD, 0, dump({"source": source, "denied": False}))
+    answer(frames.ScriptedChannel(b"".join((load_request, *requests)), null_fd))
     del sys.modules[MODULE]
 
 

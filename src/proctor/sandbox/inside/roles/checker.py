@@ -11,9 +11,9 @@ from ..protocol.values import unpack
 MAX_TEXT = 1024
 
 
-def check(wire: Channel) -> None:
+def check(channel: Channel) -> None:
     """Take a checker and an answer from the supervisor and say whether it takes the answer."""
-    frame = wire.receive()
+    frame = channel.receive()
     if frame is None:
         return
     order = parse(frame.payload)
@@ -24,10 +24,10 @@ def check(wire: Channel) -> None:
         function = names["check"]
     except BaseException as error:
         detail = f"the checker does not load: {type(error).__name__}: {error}"
-        wire.send(frames.UNFIT, 0, {"detail": detail[:MAX_TEXT]})
+        channel.send(frames.UNFIT, 0, {"detail": detail[:MAX_TEXT]})
         return
     try:
         accepted, detail = bool(function(*unpack(order["values"]))), "the checker says no"
     except BaseException as error:
         accepted, detail = False, f"the checker raised {type(error).__name__}: {error}"
-    wire.send(frames.RESULT, 0, {"accepted": accepted, "detail": detail[:MAX_TEXT]})
+    channel.send(frames.RESULT, 0, {"accepted": accepted, "detail": detail[:MAX_TEXT]})

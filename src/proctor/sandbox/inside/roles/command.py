@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 CHUNK = 1 << 20
-FOLDER, DEED = "D", "X"
+FOLDER, ACTION = "D", "X"
 """What was refused: to go to the folder, or what was to be done there."""
 
 
@@ -23,36 +23,36 @@ def run_command(
     seal: Callable[[], None], stages: int, _order: dict[str, Any], _source: bytes, text: bytes
 ) -> NoReturn:
     """Do what is asked for, in the folder that is asked for."""
-    asked = json.loads(text)
+    request = json.loads(text)
     seal()
-    tried = FOLDER
+    failed_at = FOLDER
     try:
-        os.chdir(asked["folder"])
-        tried = DEED
+        os.chdir(request["folder"])
+        failed_at = ACTION
         os.write(stages, b"C")
-        DEEDS[asked["do"]](asked)
+        ACTIONS[request["do"]](request)
         os._exit(0)
     except (OSError, ValueError) as error:  # ValueError: no name of a file can be like that
         number = getattr(error, "errno", None) or errno.EINVAL
-        os.write(stages, f"{tried}{number}".encode())
+        os.write(stages, f"{failed_at}{number}".encode())
     os._exit(126)
 
 
-def _run(asked: dict[str, Any]) -> None:
+def _run(request: dict[str, Any]) -> None:
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by our interpreter, not by others
         signal.signal(ignored, signal.SIG_DFL)
-    os.execvpe(asked["argv"][0], asked["argv"], asked["environment"])
+    os.execvpe(request["argv"][0], request["argv"], request["environment"])
 
 
-def _read(asked: dict[str, Any]) -> None:
-    _copy(_open(asked["path"], os.O_RDONLY), 1)
+def _read(request: dict[str, Any]) -> None:
+    _copy(_open(request["path"], os.O_RDONLY), 1)
 
 
-def _write(asked: dict[str, Any]) -> None:
-    folder = os.path.dirname(asked["path"])
+def _write(request: dict[str, Any]) -> None:
+    folder = os.path.dirname(request["path"])
     if folder:
         os.makedirs(folder, exist_ok=True)
-    _copy(0, _open(asked["path"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+    _copy(0, _open(request["path"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
 
 
 def _open(path: str, flags: int) -> int:
@@ -70,4 +70,4 @@ def _copy(source: int, target: int) -> None:
             data = data[os.write(target, data) :]
 
 
-DEEDS: dict[str, Callable[[dict[str, Any]], None]] = {"run": _run, "read": _read, "write": _write}
+ACTIONS: dict[str, Callable[[dict[str, Any]], None]] = {"run": _run, "read": _read, "write": _write}

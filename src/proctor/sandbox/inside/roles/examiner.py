@@ -47,12 +47,12 @@ class Names(dict[str, Any]):
         return value
 
 
-class Witness(Protocol):
+class CandidateErrors(Protocol):
     """Whoever knows what the candidate did."""
 
     notes: set[str]
 
-    def accusation(self, error: BaseException) -> Any:
+    def describe_candidate_error(self, error: BaseException) -> Any:
         """Return what is known of an exception if it is the candidate's, else None."""
         ...
 
@@ -61,10 +61,15 @@ class Examination:
     """The results of one sample's tests, reported as they come."""
 
     def __init__(
-        self, wire: Channel, witness: Witness, missing: Collection[str], *, early_stop: bool
+        self,
+        channel: Channel,
+        candidate_errors: CandidateErrors,
+        missing: Collection[str],
+        *,
+        early_stop: bool,
     ) -> None:
-        self._wire = wire
-        self._witness = witness
+        self._channel = channel
+        self._candidate_errors = candidate_errors
         self._missing = missing
         self._early_stop = early_stop
         self._failed: set[int] = set()
@@ -81,7 +86,7 @@ class Examination:
         """Guard one execution of test `index`, which may be executed `again`."""
         return _Guard(self, index, again=again)
 
-    def settle(self, index: int, error: BaseException | None, *, again: bool) -> bool:
+    def record(self, index: int, error: BaseException | None, *, again: bool) -> bool:
         """Report how one execution of test `index` ended; True swallows the error."""
         if isinstance(error, (Stop, SystemExit, Malformed, TooLarge)):
             return False
@@ -104,7 +109,7 @@ class Examination:
         """Say whose fault an exception is: the candidate raised it, or the test said no."""
         if isinstance(error, NameError) and error.name in self._missing:
             return {"why": "raised", "detail": f"NameError: {error}"[:MAX_TEXT]}
-        message = self._witness.accusation(error)
+        message = self._candidate_errors.describe_candidate_error(error)
         if message is not None:
             causes = [cause for cause in ("exit", "denied", "memory") if message[cause]]
             why = causes[0] if causes else "raised"
@@ -118,16 +123,16 @@ class Examination:
 
     def report(self, index: int, **result: Any) -> None:
         """Send one result."""
-        self._wire.send(frames.RESULT, index, result)
+        self._channel.send(frames.RESULT, index, result)
 
     def finish(self, error: BaseException | None, token: str = "") -> None:
         """Report the tests that passed every time, and what ended the test code before its end."""
         for index in sorted(self._passed - self._failed):
             self.report(index, why="passed", detail="")
         ending = None if error is None else self.blame(error)
-        notes = sorted(self._witness.notes)
+        notes = sorted(self._candidate_errors.notes)
         message = {"ending": ending, "notes": notes, "token": token}
-        self._wire.send(frames.EXAMINED, 0, message)
+        self._channel.send(frames.EXAMINED, 0, message)
 
 
 class _Guard:
@@ -140,7 +145,7 @@ class _Guard:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        return self._examination.settle(self._index, error, again=self._again)
+        return self._examination.record(self._index, error, again=self._again)
 
 
 class Sides(ast.NodeTransformer):
@@ -256,27 +261,27 @@ class Tests:
         return None
 
 
-def examine(wire: Channel) -> None:
+def examine(channel: Channel) -> None:
     """Take one examination from the supervisor and carry it out."""
-    frame = wire.receive()
+    frame = channel.receive()
     if frame is None:
         return
     order = load(frame.payload)
-    border = Border(wire)
+    border = Border(channel)
     names = Names(border, tuple(order["entry_points"]))
     random.seed(order["seed"])
     try:
         tests = Tests(order)
         tests.prepare(names)
-        examination = Examination(wire, border, names.missing, early_stop=order["early_stop"])
+        examination = Examination(channel, border, names.missing, early_stop=order["early_stop"])
         examination.finish(tests.run(names, examination))
     except Unfit as error:
-        wire.send(frames.UNFIT, 0, {"detail": str(error)[:MAX_TEXT]})
+        channel.send(frames.UNFIT, 0, {"detail": str(error)[:MAX_TEXT]})
     except (Malformed, TooLarge) as error:
-        wire.send(frames.BROKEN, 0, {"detail": f"{type(error).__name__}: {error}"[:MAX_TEXT]})
+        channel.send(frames.BROKEN, 0, {"detail": f"{type(error).__name__}: {error}"[:MAX_TEXT]})
 
 
-def rehearse(nowhere: int) -> None:
+def warm_up(null_fd: int) -> None:
     """Do what examiners do, so that those to be forked from here find our code warm."""
     order = {
         "prelude": "from typing import List\n",
@@ -288,16 +293,16 @@ def rehearse(nowhere: int) -> None:
         "early_stop": False,
         "seed": 0,
     }
-    found = {"v": {"h": [0, "builtins.function", ["__call__"]]}, "found": True}
-    answers = [found, *({"v": value, "w": []} for value in (-3, "b", 0, 1))]
-    said = [frames.pack(frames.EXAMINE, 0, frames.dump(order))]
-    said += [
+    function_found = {"v": {"h": [0, "builtins.function", ["__call__"]]}, "found": True}
+    answers = [function_found, *({"v": value, "w": []} for value in (-3, "b", 0, 1))]
+    requests = [frames.pack(frames.EXAMINE, 0, frames.dump(order))]
+    requests += [
         frames.pack(frames.VALUE, index, frames.dump(one)) for index, one in enumerate(answers)
     ]
-    examine(frames.ScriptedChannel(b"".join(said), nowhere))
+    examine(frames.ScriptedChannel(b"".join(requests), null_fd))
 
 
-play = rehearse
+run_sample_guest = warm_up
 """Do what most examiners do."""
 
 _repr = reprlib.Repr()

@@ -22,9 +22,9 @@ from ..protocol.frames import Channel, Frame, TooLarge, parse
 globals()["__builtins__"] = vars(builtins).copy()  # cells may patch their own only
 
 MAX_TEXT = 1 << 16
-MAX_SHOWN = 4 << 20
+MAX_DISPLAY_CHARACTERS = 4 << 20
 COROUTINE = 0x80
-RICH = {
+RICH_METHODS = {
     "text/html": "_repr_html_",
     "text/markdown": "_repr_markdown_",
     "text/latex": "_repr_latex_",
@@ -38,15 +38,15 @@ RICH = {
 class Notebook:
     """One interpreter and what its cells have made so far."""
 
-    def __init__(self, wire: Channel) -> None:
-        self._wire = wire
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
         main = types.ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, display=self._display)
         sys.modules["__main__"] = main
         self._names = main.__dict__
         sys.argv = [""]
         sys.path.insert(0, os.getcwd())
-        self._shown: list[dict[str, str]] = []
+        self._displays: list[dict[str, str]] = []
         self._room = 0
         self._running = False
         self._loop: Any = None
@@ -54,11 +54,11 @@ class Notebook:
 
     def serve(self) -> None:
         """Run cells until the supervisor says that it is over."""
-        while (frame := self._wire.receive()) is not None and frame.kind == frames.CELL:
+        while (frame := self._channel.receive()) is not None and frame.kind == frames.CELL:
             self._answer(frame)
 
     def _answer(self, frame: Frame) -> None:
-        self._shown, self._room = [], MAX_SHOWN
+        self._displays, self._room = [], MAX_DISPLAY_CHARACTERS
         raised: BaseException | None = None
         try:
             self._running = True
@@ -66,16 +66,16 @@ class Notebook:
         except BaseException as error:
             raised = error
         self._running = False
-        answer = {"shown": self._shown, "raised": None if raised is None else _describe(raised)}
+        answer = {"shown": self._displays, "raised": None if raised is None else _describe(raised)}
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except BaseException:
                 pass  # a cell closed it, or put something else in its place
         try:
-            self._wire.send(frames.RAN, frame.number, answer)
+            self._channel.send(frames.RAN, frame.number, answer)
         except TooLarge as error:
-            self._wire.send(frames.RAN, frame.number, {"shown": [], "raised": _describe(error)})
+            self._channel.send(frames.RAN, frame.number, {"shown": [], "raised": _describe(error)})
 
     def _run(self, source: str, name: str) -> None:
         """Run a cell; if it ends with an expression, show its value."""
@@ -109,46 +109,46 @@ class Notebook:
     def _display(self, *values: Any) -> None:
         """Show values beside what a cell prints."""
         for value in values:
-            shown = {"text/plain": repr(value)}
-            for kind, method in RICH.items():
-                make = getattr(type(value), method, None)
-                rich = None if make is None else make(value)
-                if isinstance(rich, bytes):
-                    rich = base64.b64encode(rich).decode()
-                if isinstance(rich, str):
-                    shown[kind] = rich
-            self._room -= sum(map(len, shown.values()))
+            bundle = {"text/plain": repr(value)}
+            for kind, method in RICH_METHODS.items():
+                render = getattr(type(value), method, None)
+                content = None if render is None else render(value)
+                if isinstance(content, bytes):
+                    content = base64.b64encode(content).decode()
+                if isinstance(content, str):
+                    bundle[kind] = content
+            self._room -= sum(map(len, bundle.values()))
             if self._room < 0:
-                raise ValueError(f"a cell may show at most {MAX_SHOWN} characters")
-            self._shown.append(shown)
+                raise ValueError(f"a cell may show at most {MAX_DISPLAY_CHARACTERS} characters")
+            self._displays.append(bundle)
 
     def _on_interrupt(self, number: int, where: Any) -> None:
         if self._running:
             raise KeyboardInterrupt
 
 
-def run_cells(wire: Channel) -> None:
+def run_cells(channel: Channel) -> None:
     """Be a notebook."""
-    Notebook(wire).serve()
+    Notebook(channel).serve()
 
 
 def _describe(error: BaseException) -> dict[str, Any]:
     """Say what a cell raised, without the lines that are ours."""
     try:
-        said = str(error)[:MAX_TEXT]
+        text_of_error = str(error)[:MAX_TEXT]
     except BaseException as other:
-        said = f"<its text raises {type(other).__name__}>"
+        text_of_error = f"<its text raises {type(other).__name__}>"
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == _OWN:
+    while trace is not None and trace.tb_frame.f_code.co_filename == OWN_FILE:
         trace = trace.tb_next
     try:
         lines = traceback.format_exception(type(error), error, trace)
     except BaseException:
-        lines = [f"{type(error).__name__}: {said}"]
+        lines = [f"{type(error).__name__}: {text_of_error}"]
     text = "".join(lines)
     if len(text) > MAX_TEXT:
         text = f"{text[: MAX_TEXT // 2]}\n...\n{text[-MAX_TEXT // 2 :]}"
-    return {"ename": type(error).__name__, "evalue": said, "traceback": text}
+    return {"ename": type(error).__name__, "evalue": text_of_error, "traceback": text}
 
 
-_OWN = _describe.__code__.co_filename
+OWN_FILE = _describe.__code__.co_filename

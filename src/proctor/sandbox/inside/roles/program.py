@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 MAIN = "main.py"
 SIZES = struct.Struct("<III")
-LONG = 1 << 63
+C_LONG_LIMIT = 1 << 63
 
 
 def pack_program(source: bytes, code: bytes = b"", args: bytes = b"", stdin: bytes = b"") -> bytes:
@@ -20,13 +20,13 @@ def pack_program(source: bytes, code: bytes = b"", args: bytes = b"", stdin: byt
     return SIZES.pack(len(code), len(args), len(stdin)) + source + code + args + stdin
 
 
-def unpack_program(parcel: memoryview) -> tuple[memoryview, memoryview, memoryview, memoryview]:
+def unpack_program(packed: memoryview) -> tuple[memoryview, memoryview, memoryview, memoryview]:
     """Return source, code, arguments and standard input."""
-    code, args, stdin = SIZES.unpack_from(parcel)
-    last = len(parcel) - stdin
+    code, args, stdin = SIZES.unpack_from(packed)
+    last = len(packed) - stdin
     middle = last - args
     first = middle - code
-    return parcel[SIZES.size : first], parcel[first:middle], parcel[middle:last], parcel[last:]
+    return packed[SIZES.size : first], packed[first:middle], packed[middle:last], packed[last:]
 
 
 def run_program(
@@ -38,7 +38,7 @@ def run_program(
     os.close(stages)
     if order["role"] == "compile":
         sys.stdout.buffer.write(marshal.dumps(compiled))
-        _leave(0)
+        _exit(0)
     run_main(compiled, main_names(order["args"]))
 
 
@@ -51,7 +51,7 @@ def compile_main(seal: Callable[[], None], source: bytes, code: bytes = b"") -> 
         return marshal.loads(code) if code else compile(source, MAIN, "exec", 0, True)  # noqa: S302
     except BaseException as error:
         failure = error
-    return _leave(_show(failure, None))
+    return _exit(_print_exception(failure, None))
 
 
 def write_main(source: Any, folder: int | None = None) -> None:
@@ -77,7 +77,7 @@ def main_names(args: list[str]) -> dict[str, Any]:
 
 def run_main(code: Any, names: dict[str, Any]) -> NoReturn:
     """Run a program, and leave as it would."""
-    _leave(_run_main(code, names))
+    _exit(_run_main(code, names))
 
 
 def _run_main(code: Any, names: dict[str, Any]) -> int:
@@ -90,7 +90,9 @@ def _run_main(code: Any, names: dict[str, Any]) -> int:
         failure = error
     else:
         return 0
-    return _show(failure, failure.__traceback__.tb_next if failure.__traceback__ else None)
+    return _print_exception(
+        failure, failure.__traceback__.tb_next if failure.__traceback__ else None
+    )
 
 
 def _status(exit_: SystemExit) -> int:
@@ -99,15 +101,15 @@ def _status(exit_: SystemExit) -> int:
     if code is None:
         return 0
     if isinstance(code, int):
-        return code & 255 if abs(code) < LONG else 255
-    _tell(code)
+        return code & 255 if abs(code) < C_LONG_LIMIT else 255
+    _write_stderr(code)
     return 1
 
 
-def _tell(what: object) -> None:
+def _write_stderr(message: object) -> None:
     """Say something on standard error, even if there is none; nobody hears why that fails."""
     try:
-        text = f"{what}\n"
+        text = f"{message}\n"
     except BaseException:
         text = "\n"
     try:
@@ -119,7 +121,7 @@ def _tell(what: object) -> None:
         pass
 
 
-def _show(error: BaseException, trace: Any) -> int:
+def _print_exception(error: BaseException, trace: Any) -> int:
     """Say how a program failed as Python does, which loads no module for it; return its status."""
     error = error.with_traceback(trace)
     try:
@@ -127,17 +129,18 @@ def _show(error: BaseException, trace: Any) -> int:
     except SystemExit as exit_:
         return _status(exit_)
     except BaseException as error_of_hook:
-        other = error_of_hook
+        hook_failure = error_of_hook
     else:
         return 1
-    _tell("Error in sys.excepthook:")
-    sys.__excepthook__(type(other), other.with_traceback(other.__traceback__.tb_next), None)  # type: ignore[union-attr]
-    _tell("\nOriginal exception was:")
+    _write_stderr("Error in sys.excepthook:")
+    without_our_frame = hook_failure.__traceback__ and hook_failure.__traceback__.tb_next
+    sys.__excepthook__(type(hook_failure), hook_failure.with_traceback(without_our_frame), None)
+    _write_stderr("\nOriginal exception was:")
     sys.__excepthook__(type(error), error, trace)
     return 1
 
 
-def _leave(status: int) -> NoReturn:
+def _exit(status: int) -> NoReturn:
     """End as Python ends, but without taking the interpreter apart, which takes longest."""
     try:
         if "threading" in sys.modules:

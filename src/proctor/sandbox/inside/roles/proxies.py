@@ -19,21 +19,21 @@ from ..protocol.values import MUTABLE, CannotCross, pack, refuse_handle, type_na
 
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 DECIDING = ("isinstance", "issubclass", "__contains__", *COMPARISONS)
-QUIET = ("__getitem__", "__setitem__", "__delitem__", "__round__", "__exit__")
+NEUTRAL = ("__getitem__", "__setitem__", "__delitem__", "__round__", "__exit__")
 """Operations whose arguments say nothing of what a test expects."""
 FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial),
     *(types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType),
 )
 
-ASKED = "asked"
+NOTE_OBJECT_DECIDED = "asked"
 """An object of the candidate was asked whether a test holds: equality, order, `in`, isinstance;
 or it was told what may be expected of it, by arithmetic with plain data."""
-TOLD = "told"
+NOTE_OBJECT_CALLED = "told"
 """An object of the candidate that a call returned was called itself, with arguments."""
-OBJECTS = "objects"
+NOTE_OBJECTS_CROSSED = "objects"
 """Values crossed that are not plain."""
-STUCK = "stuck"
+NOTE_CANNOT_CROSS = "stuck"
 """Something could not cross at all."""
 
 
@@ -104,36 +104,38 @@ def _stand_in(abilities: frozenset[str]) -> type[Proxy]:
 class Border:
     """The examiner's side of the border: requests out, answers and callbacks in."""
 
-    def __init__(self, wire: Channel) -> None:
-        self._wire = wire
-        self._remotes: dict[int, Proxy] = {}
-        self._named: set[int] = set()
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._proxies: dict[int, Proxy] = {}
+        self._named_numbers: set[int] = set()
         self._callbacks: list[Callable[..., Any]] = []
         self._classes = StandInClasses()
         self._last = 0
         self.notes: set[str] = set()
-        self._raised: dict[int, tuple[BaseException, Any]] = {}
+        self._raised_errors: dict[int, tuple[BaseException, Any]] = {}
 
     def find(self, name: str) -> Any:
         """Return what the candidate calls `name`; KeyError if nothing."""
-        answer = self._ask(frames.OP, {"o": "name", "a": [name]})
+        answer = self._request(frames.OP, {"o": "name", "a": [name]})
         if not answer["found"]:
             raise KeyError(name)
         before = self.notes.copy()
         value = self._unpack(answer["v"])
         self.notes = before  # that a function or class is an object says nothing
         if isinstance(value, Proxy):
-            self._named.add(value._proctor_number_)
+            self._named_numbers.add(value._proctor_number_)
         return value
 
     def call(self, target: str | int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of the candidate and write changes back into the arguments."""
-        if target not in self._named and (args or kwargs):
-            self.notes.add(TOLD)
+        if target not in self._named_numbers and (args or kwargs):
+            self.notes.add(NOTE_OBJECT_CALLED)
         containers: list[Any] = []
         arguments = [list(args), [list(pair) for pair in kwargs.items()]]
         packed = self._pack(arguments, {}, containers)
-        answer = self._ask(frames.CALL, {"f": target, "a": packed[0], "k": packed[1], "w": True})
+        answer = self._request(
+            frames.CALL, {"f": target, "a": packed[0], "k": packed[1], "w": True}
+        )
         changes = [(index, self._unpack(now, containers)) for index, now in answer["w"]]
         result = self._unpack(answer["v"], containers)
         for index, now in changes:
@@ -143,57 +145,57 @@ class Border:
     def operate(self, operation: str, *args: Any) -> Any:
         """Ask the candidate to do something with one of its objects."""
         plain = operation.startswith("__") and any(not isinstance(arg, Proxy) for arg in args[1:])
-        if operation in DECIDING or (plain and operation not in QUIET):
-            self.notes.add(ASKED)
-        answer = self._ask(frames.OP, {"o": operation, "a": self._pack(list(args))})
+        if operation in DECIDING or (plain and operation not in NEUTRAL):
+            self.notes.add(NOTE_OBJECT_DECIDED)
+        answer = self._request(frames.OP, {"o": operation, "a": self._pack(list(args))})
         return NotImplemented if answer.get("not") else self._unpack(answer["v"])
 
-    def accusation(self, error: BaseException) -> Any:
+    def describe_candidate_error(self, error: BaseException) -> Any:
         """Return what the candidate said of an exception that it raised, None if it did not."""
-        known, message = self._raised.get(id(error), (None, None))
+        known, message = self._raised_errors.get(id(error), (None, None))
         return message if known is error else None
 
-    def _ask(self, kind: int, message: Any) -> Any:
+    def _request(self, kind: int, message: Any) -> Any:
         self._last += 1
         number = self._last
-        self._wire.send(kind, number, message)
+        self._channel.send(kind, number, message)
         while True:
-            frame = self._wire.receive()
+            frame = self._channel.receive()
             if frame is None:  # the supervisor has seen enough
                 raise SystemExit(0)
             if frame.kind == frames.CALLBACK:
-                self._call_back(frame)
+                self._run_callback(frame)
             elif frame.kind == frames.RAISED:
-                raise self._revive(parse(frame.payload))
+                raise self._rebuild_error(parse(frame.payload))
             else:
                 return parse(frame.payload)
 
-    def _revive(self, message: Any) -> BaseException:
+    def _rebuild_error(self, message: Any) -> BaseException:
         error = self._classes.make(message, unpack(message["args"]))
-        self._raised[id(error)] = (error, message)
+        self._raised_errors[id(error)] = (error, message)
         return error
 
-    def _call_back(self, frame: Frame) -> None:
+    def _run_callback(self, frame: Frame) -> None:
         """Run a function of the test for the candidate."""
         message = parse(frame.payload)
         try:
             args, pairs = self._unpack(message["a"])
             result = self._callbacks[message["k"]](*args, **dict(pairs))
-            self._wire.send(frames.VALUE, frame.number, {"v": self._pack(result)})
+            self._channel.send(frames.VALUE, frame.number, {"v": self._pack(result)})
         except (Malformed, CannotCross):
             raise
         except Exception as error:
-            self._wire.send(frames.RAISED, frame.number, _describe(error))
+            self._channel.send(frames.RAISED, frame.number, _describe(error))
 
     def _pack(
         self, value: Any, known: dict[int, int] | None = None, containers: list[Any] | None = None
     ) -> Any:
-        return pack(value, self._send_other, known, containers)
+        return pack(value, self._pack_object, known, containers)
 
     def _unpack(self, data: Any, containers: list[Any] | None = None) -> Any:
-        return unpack(data, self._receive_other, numpy=True, containers=containers)
+        return unpack(data, self._unpack_object, numpy=True, containers=containers)
 
-    def _send_other(self, value: Any) -> Any:
+    def _pack_object(self, value: Any) -> Any:
         if isinstance(value, Proxy):
             return {"H": value._proctor_number_}
         if isinstance(value, type) and value in self._classes.numbers:
@@ -202,23 +204,23 @@ class Border:
             if value not in self._callbacks:
                 self._callbacks.append(value)
             return {"k": self._callbacks.index(value)}
-        self.notes.add(STUCK)
+        self.notes.add(NOTE_CANNOT_CROSS)
         raise CannotCross(f"{type(value).__name__} objects cannot cross the border")
 
-    def _receive_other(self, tag: str, content: Any) -> Any:
+    def _unpack_object(self, tag: str, content: Any) -> Any:
         if tag == "x":
             return self._classes.find(content)
         if tag == "a":
-            self.notes.add(STUCK)
+            self.notes.add(NOTE_CANNOT_CROSS)
             raise CannotCross("an array cannot cross without numpy on this side")
         if tag != "h":
             raise Malformed(f"tag {tag!r} may not stand here")
         number, kind, abilities = content
-        self.notes.add(OBJECTS)
-        if number not in self._remotes:
+        self.notes.add(NOTE_OBJECTS_CROSSED)
+        if number not in self._proxies:
             make = _stand_in(frozenset(abilities))
-            self._remotes[int(number)] = make(self, int(number), str(kind))
-        return self._remotes[number]
+            self._proxies[int(number)] = make(self, int(number), str(kind))
+        return self._proxies[number]
 
 
 def _write_back(container: Any, now: Any) -> None:

@@ -18,23 +18,23 @@ ROLES = {
     "notebook": ("notebook", "run_cells"),
 }
 """Role → the module and function that plays it; a box has only the modules that it needs."""
-_found: dict[str, RoleFunction | None] = {}
+_role_functions: dict[str, RoleFunction | None] = {}
 
 
 def find_role(role: str) -> RoleFunction | None:
     """Return what plays a role; None if that is a program."""
-    if role not in _found:
+    if role not in _role_functions:
         module, function = ROLES.get(role, ("", ""))
-        found = getattr(import_module(f".{module}", __package__), function) if module else None
-        _found[role] = found
-    return _found[role]
+        loaded = getattr(import_module(f".{module}", __package__), function) if module else None
+        _role_functions[role] = loaded
+    return _role_functions[role]
 
 
-def run_role(play: RoleFunction | None, wire: Channel) -> NoReturn:
+def run_role(role_function: RoleFunction | None, channel: Channel) -> NoReturn:
     """Play a role to its end, which is the end of the process."""
     try:
-        assert play is not None  # noqa: S101
-        play(wire)
+        assert role_function is not None  # noqa: S101
+        role_function(channel)
         sys.stdout.flush()
         sys.stderr.flush()
     finally:

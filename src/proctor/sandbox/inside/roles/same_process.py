@@ -19,20 +19,20 @@ from .examiner import Examination, Tests, Unfit
 from .unit_tests import UnitTests
 
 
-class Witness:
+class SameProcessErrors:
     """Stands where the border stands elsewhere: it knows what the candidate raised."""
 
     def __init__(self) -> None:
         self.notes: set[str] = set()
 
-    def accusation(self, error: BaseException) -> dict[str, Any] | None:
+    def describe_candidate_error(self, error: BaseException) -> dict[str, Any] | None:
         """Return what is known of an exception that came out of the candidate's code."""
         return describe_exception(error) if error_line(error) is not None else None
 
 
-def examine_together(wire: Channel) -> None:
+def examine_together(channel: Channel) -> None:
     """Load a candidate and run its tests around it."""
-    frame = wire.receive()
+    frame = channel.receive()
     if frame is None:
         return
     order = load(frame.payload)
@@ -49,16 +49,16 @@ def examine_together(wire: Channel) -> None:
     except Unfit as error:  # the reference will fail, too, and that tells whose fault it is
         unfit = error
     failure = _load(order, names)
-    wire.send(frames.LOADED, 0, failure or {"stage": "done"})
+    channel.send(frames.LOADED, 0, failure or {"stage": "done"})
     if failure:
         return
     random.seed(order["seed"])
     missing = [name for name in order["entry_points"] if name not in names]
-    examination = Examination(wire, Witness(), missing, early_stop=order["early_stop"])
+    examination = Examination(channel, SameProcessErrors(), missing, early_stop=order["early_stop"])
     try:
         examination.finish(unfit or tests.run(names, examination), token=token)
     except Malformed as error:
-        wire.send(frames.BROKEN, 0, {"detail": str(error)})
+        channel.send(frames.BROKEN, 0, {"detail": str(error)})
 
 
 def _load(order: dict[str, Any], names: dict[str, Any]) -> dict[str, Any] | None:

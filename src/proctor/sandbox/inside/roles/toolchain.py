@@ -21,7 +21,7 @@ MAX_FILES = 1024
 BORDER = 3
 
 
-def run_foreign(
+def run_toolchain(
     seal: Callable[[], None], stages: int, order: dict[str, Any], source: bytes, packed: bytes
 ) -> NoReturn:
     """Write the source, or unpack what was made of it, and run what the order says."""
@@ -51,7 +51,7 @@ def run_foreign(
     os._exit(120)
 
 
-def play(_nowhere: int) -> None:
+def run_sample_guest(_null_fd: int) -> None:
     """Do what all these do, besides what all guests do: nothing, they become another program."""
 
 
@@ -61,21 +61,21 @@ def _build(spec: dict[str, Any], stages: int) -> NoReturn:
     for argv in spec["steps"]:
         code = code or _step(argv, spec["environment"])
         if spec["extra_file"] and argv is spec["steps"][0]:
-            _hide(spec["extra_file"])
+            _remove_extra_file(spec["extra_file"])
     if code < 0:
         signal.signal(-code, signal.SIG_DFL) if -code not in UNTOUCHABLE else None
         os.kill(os.getpid(), -code)
     if code == 0:
-        files = _products(spec["products"]) if spec["products"] else _cached(spec)
+        files = _product_files(spec["products"]) if spec["products"] else _cache_files(spec)
         sizes = {name: os.stat(path).st_size for name, path in files.items()}
-        _say(json.dumps([*sizes.items()]).encode() + b"\n")
+        _write_stdout(json.dumps([*sizes.items()]).encode() + b"\n")
         for name, path in files.items():
-            _send(path, sizes[name])
+            _send_file(path, sizes[name])
         os.write(stages, b"C")
     os._exit(code)
 
 
-def _hide(extra_file: str) -> None:
+def _remove_extra_file(extra_file: str) -> None:
     """Have no step find what only the first one is given."""
     os.close(BORDER)
     os.unlink(extra_file)
@@ -83,8 +83,8 @@ def _hide(extra_file: str) -> None:
 
 def _step(argv: list[str], environment: dict[str, str]) -> int:
     """Run one program to its end and return its exit status, or less than nothing: a signal."""
-    saying = ((os.POSIX_SPAWN_DUP2, 2, 1),)
-    child = os.posix_spawn(argv[0], argv, environment, file_actions=saying)
+    file_actions = ((os.POSIX_SPAWN_DUP2, 2, 1),)
+    child = os.posix_spawn(argv[0], argv, environment, file_actions=file_actions)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 
@@ -92,7 +92,7 @@ def _step(argv: list[str], environment: dict[str, str]) -> int:
 UNTOUCHABLE = (signal.SIGKILL, signal.SIGSTOP)
 
 
-def _products(patterns: list[str]) -> dict[str, str]:
+def _product_files(patterns: list[str]) -> dict[str, str]:
     """Return where the files of the scratch folder lie that are called as patterns say."""
     names = [
         name
@@ -107,7 +107,7 @@ def _products(patterns: list[str]) -> dict[str, str]:
     return {name: name for name in names[:MAX_FILES]}
 
 
-def _cached(spec: dict[str, Any]) -> dict[str, str]:
+def _cache_files(spec: dict[str, Any]) -> dict[str, str]:
     """Return all files in the folders of a compiler's cache, none if it has no cache."""
     folders = os.listdir(spec["cache"]) if spec["cache"] else ()
     return {
@@ -118,19 +118,19 @@ def _cached(spec: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _say(data: bytes) -> None:
+def _write_stdout(data: bytes) -> None:
     while data:
         data = data[os.write(1, data) :]
 
 
-def _send(path: str, size: int) -> None:
+def _send_file(path: str, size: int) -> None:
     """Send a file to standard output, without a copy of it in between."""
     file, at = os.open(path, os.O_RDONLY), 0
     while at < size:
-        sent = os.sendfile(1, file, at, size - at)
-        if not sent:
+        copied = os.sendfile(1, file, at, size - at)
+        if not copied:
             raise OSError(f"{path} has become shorter")
-        at += sent
+        at += copied
     os.close(file)
 
 
@@ -156,17 +156,17 @@ def _unpack(packed: bytes) -> None:
         at += size
 
 
-def _copy(given: int, name: str) -> None:
+def _copy(source_fd: int, name: str) -> None:
     """Copy a file that was given to a name, and let go of it."""
     file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
-    size, at = os.fstat(given).st_size, 0  # its position is not ours alone
+    size, at = os.fstat(source_fd).st_size, 0  # its position is not ours alone
     while at < size:
-        at += os.sendfile(file, given, at, size - at)
+        at += os.sendfile(file, source_fd, at, size - at)
     os.close(file)
-    os.close(given)
+    os.close(source_fd)
 
 
 def _write(name: str, data: bytes) -> None:
     file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
-    with os.fdopen(file, "wb") as opened:
-        opened.write(data)
+    with os.fdopen(file, "wb") as stream:
+        stream.write(data)

@@ -44,17 +44,17 @@ def begin(
     run_role(find_role(role), ScriptedChannel(blob, border) if blob else Channel(border))
 
 
-def _run(role: str, parcel: bytes, stages: int) -> None:
+def _run(role: str, packed_program: bytes, stages: int) -> None:
     """Run a program, which does not return."""
     from inside.roles.program import run_program, unpack_program  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    source, code, args, _ = map(bytes, unpack_program(memoryview(parcel)))
-    words = []
+    source, code, args, _ = map(bytes, unpack_program(memoryview(packed_program)))
+    args_list = []
     if args:
         import json  # noqa: PLC0415  most programs have no arguments
 
-        words = json.loads(args)
-    order = {"role": role, "args": words}
+        args_list = json.loads(args)
+    order = {"role": role, "args": args_list}
     run_program(lambda: os.write(stages, b"R"), stages, order, source, code)
 
 
@@ -72,8 +72,8 @@ def _bundle(sources: Sequence[tuple[str, str]], border: int, stages: int) -> NoR
     os._exit(0)
 
 
-class _Deep:
-    def __add__(self, other: int) -> "_Deep":
+class _EndlessAddition:
+    def __add__(self, other: int) -> "_EndlessAddition":
         return self + other
 
 
@@ -84,7 +84,7 @@ def _check_stack() -> None:
     """
     blocks = [bytes((n % 251,)) * 4096 for n in range(6000)]
     try:
-        _Deep() + 1
+        _EndlessAddition() + 1
     except RecursionError:
         pass
     if any(block != bytes((n % 251,)) * 4096 for n, block in enumerate(blocks)):

@@ -19,7 +19,7 @@ from pathlib import Path
 from proctor import fork_safe_fds
 from proctor.errors import InputError, SandboxError, boundary
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
-from proctor.settings import told
+from proctor.settings import environment_variable
 from proctor.storage.home import home
 
 BOOT = """
@@ -48,7 +48,7 @@ def runner() -> list[str]:
 
 def environment() -> Mapping[str, str]:
     """Return all that a worker's environment holds: nothing of the user's."""
-    root = told("SYSTEMROOT")  # without which no Python starts on Windows
+    root = environment_variable("SYSTEMROOT")  # without which no Python starts on Windows
     return ENVIRONMENT if root is None else {**ENVIRONMENT, "SYSTEMROOT": root}
 
 

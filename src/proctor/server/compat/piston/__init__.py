@@ -1,13 +1,13 @@
 """The dialect of Piston: its paths, its JSON, its words for what went wrong.
 
-What its clients see is what they know; how a program is run is Proctor's. Where the two differ,
-and why, is a table in docs/guides/service-piston.md.
+Clients see the responses that Piston would give; Proctor runs the programs. A table in
+docs/guides/service-piston.md lists where the two differ, and why.
 
-    requests    a body → a record, or the first thing that is wrong with it
-    runtimes    which languages there are, and what they are called
-    versions    which version a selector takes
-    running     a program, run
-    contests    a submission to a contest, judged as open-r1 wants it
+    requests    a body → a record, or the first error in it
+    runtimes    the languages and their names
+    versions    the version that a selector picks
+    running     run a program
+    contests    judge a submission to a contest, as open-r1 expects
     answers     records → JSON
 """
 
@@ -33,8 +33,8 @@ AnyRequest = Request[Any, Any, Any]
 
 PREFIX = "/api/v2"
 GRACE_SECONDS = 5.0
-"""How long a request waits for its turn beyond what it may take itself; as there, it waits rather
-than be turned away, because open-r1 asks again a few times only and then scores a failure."""
+"""How long a request waits in the queue, on top of its own time limits. As in Piston, it waits
+instead of being rejected, because open-r1 retries only a few times and then scores a failure."""
 LARGE = 1 << 18
 NOT_JSON = "requests must be of type application/json"
 READ_ONLY = "packages are installed on the host of this service, not over it"
@@ -50,7 +50,7 @@ def routes(service: Service) -> Sequence[ControllerRouterHandler]:
             route_handlers=[*_asking(known), _executing(service, known)],
             exception_handlers=handlers,
             include_in_schema=False,
-            request_max_body_size=None,  # it is bounded at the door
+            request_max_body_size=None,  # RequestMiddleware bounds it
         )
     ]
 
@@ -83,8 +83,9 @@ def _executing(service: Service, known: Runtimes) -> ControllerRouterHandler:
         runtime = await asyncio.to_thread(known.find, addressed.language, addressed.version)
         if runtime is None:
             raise Wrong(f"{addressed.language}-{addressed.version} runtime is unknown")
-        most = service.max_seconds, service.most_memory_bytes
-        asked = await asyncio.to_thread(requests.execute, addressed, *most)
+        asked = await asyncio.to_thread(
+            requests.execute, addressed, service.max_seconds, service.max_memory_bytes
+        )
         ran = await service.gate.run(
             lambda: _run(service, runtime, asked),
             key=str(request.scope["state"]["caller"].name),
@@ -107,7 +108,7 @@ def _run(service: Service, runtime: Runtime, asked: requests.Execute) -> Ran:
 
 
 def refuse(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """Refuse a request in the dialect's shape: an object with `message`, or nothing at all."""
+    """Send an error in the dialect's format: an object with `message`, or an empty body."""
     state = request.scope.get("state", {})
     if isinstance(error, Wrong):
         state["code"] = "invalid"

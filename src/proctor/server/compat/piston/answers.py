@@ -1,4 +1,4 @@
-"""What clients of Piston are answered: its stages as records, and how they are made."""
+"""Responses in the format of Piston: its stages as records."""
 
 import signal
 from typing import Literal
@@ -52,15 +52,17 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stage(execution: Execution, output_bytes: int) -> Stage:
-    """Say what became of a stage that might write so much to each stream."""
+    """Return the stage of an execution; `output_bytes` was the limit of each stream."""
     stdout, stderr = (
         data.decode("utf-8", "replace") for data in (execution.stdout, execution.stderr)
     )
     code, ended, status, message = _ended(execution, output_bytes)
-    return told(execution.usage, stdout, stderr, code, signal=ended, status=status, message=message)
+    return make_stage(
+        execution.usage, stdout, stderr, code, signal=ended, status=status, message=message
+    )
 
 
-def told(
+def make_stage(
     usage: Usage,
     stdout: str,
     stderr: str,
@@ -70,7 +72,7 @@ def told(
     status: Status | None = None,
     message: str | None = None,
 ) -> Stage:
-    """Fill in what follows from the rest."""
+    """Return a stage; derive the fields that follow from the arguments."""
     return Stage(
         signal=signal,
         stdout=stdout,

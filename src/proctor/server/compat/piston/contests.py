@@ -2,9 +2,9 @@
 
 Its clients send the submission together with `input.txt`, `correct_output.txt`, `grader_config`
 (`TIME_LIMIT` in seconds, `MEMORY_LIMIT` in megabytes, `INPUT_MODE` stdio or file) and perhaps a
-`checker.py`, and read `1` or `0` from standard output. There all of these lie in the submission's
-own folder. Here it sees nothing but its input: what it writes is compared when it is gone, and a
-checker runs in a folder of its own.
+`checker.py`, and read `1` or `0` from standard output. There, all of these lie in the
+submission's folder. Here, the submission sees only its input; its output is compared after it has
+ended, and a checker runs in a separate folder.
 """
 
 import os
@@ -27,7 +27,7 @@ from proctor.records.execution import (
 from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.job import Job
-from proctor.server.compat.piston.answers import Ran, Stage, stage, told
+from proctor.server.compat.piston.answers import Ran, Stage, make_stage, stage
 from proctor.server.compat.piston.requests import Execute, Wrong
 from proctor.server.compat.piston.running import RUNNING, carried_out
 from proctor.server.compat.piston.runtimes import Runtime
@@ -39,15 +39,15 @@ PROCESSORS = os.cpu_count() or 1
 MAX_OUTPUT = 64 * MIB
 CHECKING = Limits(output_bytes=MIB, file_bytes=MAX_OUTPUT).with_seconds(10.0)
 TIME, MEMORY, LENGTH, FORBIDDEN = 124, 134, 153, 159
-"""Exit codes of its script, which are those of bash: for time, memory, length and SIGSYS."""
+"""Exit codes of its bash script for time limit, memory limit, output limit and SIGSYS."""
 SIGNALS = 128
-SKIPPED = told(Usage(), "", "", 0)
-"""What compiling comes to where there is nothing to compile: clients read its code."""
+SKIPPED = make_stage(Usage(), "", "", 0)
+"""The compile stage of interpreted languages: clients read its code."""
 _ANSWERS = re.compile(rb"\b(?:yes|no)\b", re.IGNORECASE)
 
 
 class Contest(msgspec.Struct, frozen=True, kw_only=True):
-    """What belongs to one test of a contest."""
+    """One test of a contest."""
 
     given: bytes
     expected: bytes | None
@@ -59,7 +59,7 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contest_of(asked: Execute) -> Contest | None:
-    """Return the test that came with a submission; None if it is a program like any other."""
+    """Return the test that came with a submission; None if there is none."""
     files = {file.name: file.content for file in asked.files if file is not asked.program}
     if files.keys().isdisjoint({INPUT, EXPECTED, CONFIG}):
         return None
@@ -77,11 +77,11 @@ def contest_of(asked: Execute) -> Contest | None:
 
 
 def judge(service: Service, runtime: Runtime, asked: Execute, contest: Contest) -> Ran:
-    """Run a submission on its input, and say whether what it wrote is right."""
+    """Run a submission on its input and judge its output."""
     job = Job(
         program=Program(source=asked.program.content.decode(), language=runtime.program),
-        limits=_limits(asked, contest, service.most_memory_bytes),
-        building=asked.stage("compile", LIMITS, service.most_memory_bytes),
+        limits=_limits(asked, contest, service.max_memory_bytes),
+        building=asked.stage("compile", LIMITS, service.max_memory_bytes),
         stdin=b"" if contest.by_file else contest.given,
         files={INPUT: contest.given} if contest.by_file else {},
         fetch=(OUTPUT,) if contest.by_file else (),
@@ -97,9 +97,9 @@ def judge(service: Service, runtime: Runtime, asked: Execute, contest: Contest) 
     return Ran(compile=compiled, run=last, language=language, version=version)
 
 
-def _limits(asked: Execute, contest: Contest, most_memory_bytes: int) -> Limits:
-    """Return the limits of the contest: only time that passes counts."""
-    limits = asked.stage("run", RUNNING, most_memory_bytes)
+def _limits(asked: Execute, contest: Contest, max_memory_bytes: int) -> Limits:
+    """Return the limits of the contest: wall time only, as there."""
+    limits = asked.stage("run", RUNNING, max_memory_bytes)
     wall = min(contest.seconds or limits.wall_seconds, limits.wall_seconds)
     return msgspec.structs.replace(
         limits,
@@ -120,7 +120,7 @@ def _judged(service: Service, contest: Contest, execution: Execution) -> Stage:
     lines = [line for line in written.split(b"\n") if line]
     output = b"".join(line + b"\n" for line in lines)
     if contest.expected is None:
-        return told(usage, output.decode("utf-8", "replace"), "", 0)
+        return make_stage(usage, output.decode("utf-8", "replace"), "", 0)
     if contest.checker is not None:
         return _checked(service, contest, output, usage)
     right = _tokens(output) == _tokens(contest.expected)
@@ -128,7 +128,7 @@ def _judged(service: Service, contest: Contest, execution: Execution) -> Stage:
 
 
 def _failure(execution: Execution) -> tuple[int, str]:
-    """Return the exit code and the sentence for a submission that did not end well."""
+    """Return the exit code and the message of a submission that failed."""
     match execution.ending:
         case Exited(0):
             return 0, ""
@@ -145,7 +145,7 @@ def _failure(execution: Execution) -> tuple[int, str]:
             return LENGTH, "Output limit exceeded\n"
         case Denied(what):
             return FORBIDDEN, f"Ended because it tried {what}\n"
-    raise AssertionError(execution.ending)  # a sandbox that failed has no answer
+    raise AssertionError(execution.ending)  # carried_out raises if the sandbox failed
 
 
 def _tail(execution: Execution) -> str:
@@ -153,7 +153,7 @@ def _tail(execution: Execution) -> str:
 
 
 def _checked(service: Service, contest: Contest, output: bytes, usage: Usage) -> Stage:
-    """Have the checker look at what was written."""
+    """Run the checker on the output."""
     expected = contest.expected or b""
     job = Job(
         program=Program(source=contest.checker or "", args=(INPUT, EXPECTED, OUTPUT)),
@@ -172,7 +172,7 @@ def _checked(service: Service, contest: Contest, output: bytes, usage: Usage) ->
 
 
 def _verdict(usage: Usage, *, right: bool, why: str, code: int = 0) -> Stage:
-    return told(
+    return make_stage(
         usage,
         "1\n" if right else "0\n",
         why,
@@ -187,7 +187,7 @@ def _is(right: bool) -> str:  # noqa: FBT001
 
 
 def _tokens(text: bytes) -> list[bytes]:
-    """Return what is compared: whitespace is free, and so is how yes and no are written."""
+    """Split output into tokens; the case of yes and no is ignored."""
     return _ANSWERS.sub(lambda found: found[0].upper(), text).split()
 
 
@@ -197,7 +197,7 @@ def _config(text: str) -> dict[str, str]:
 
 
 def _number(config: Mapping[str, str], name: str) -> float | None:
-    """Read a number above 0; Python's None, which clients write as text, is no number."""
+    """Read a positive number; None for the text `None`, which clients send."""
     text = config.get(name, "")
     if text in {"", "None", "null"}:
         return None

@@ -1,6 +1,6 @@
-"""What clients of Piston send, read and refused in the order in which it does.
+"""Read what clients of Piston send, checking fields in the order in which Piston checks them.
 
-It looks at one thing after the other and says what is wrong with the first.
+The response names the first field that is wrong.
 """
 
 import binascii
@@ -29,7 +29,7 @@ _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
 
 
 class Wrong(Exception):
-    """A request that is not carried out; `said` is all that is answered."""
+    """A rejected request; `said` is the whole body of the response."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Addressed(msgspec.Struct, frozen=True, kw_only=True):
-    """A request of which is known for whom it is, and not yet whether the rest is in order."""
+    """A request whose runtime is known; its other fields are not validated yet."""
 
     language: str
     version: str
@@ -62,7 +62,7 @@ class Addressed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Execute(msgspec.Struct, frozen=True, kw_only=True):
-    """A program with its files, and what each stage may take."""
+    """A program with its files and the limits of each stage."""
 
     files: Sequence[File]
     stdin: str
@@ -82,22 +82,22 @@ class Execute(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def seconds(self) -> float:
-        """How long it may take once its turn has come."""
+        """Maximum duration once it has started."""
         return (self.compile_timeout + self.run_timeout) / 1000
 
-    def stage(self, stage: str, limits: Limits, most_memory_bytes: int) -> Limits:
-        """Return limits with what a stage may take."""
+    def stage(self, stage: str, limits: Limits, max_memory_bytes: int) -> Limits:
+        """Return limits with those of a stage filled in."""
         memory = getattr(self, f"{stage}_memory_limit")
         return msgspec.structs.replace(
             limits,
             wall_seconds=getattr(self, f"{stage}_timeout") / 1000,
             cpu_seconds=getattr(self, f"{stage}_cpu_time") / 1000,
-            memory_bytes=min(memory or limits.memory_bytes, most_memory_bytes),
+            memory_bytes=min(memory or limits.memory_bytes, max_memory_bytes),
         )
 
 
 def parse(body: bytes) -> Mapping[str, Any]:
-    """Read a body as JSON; one that is no object says nothing."""
+    """Read a body as JSON; an array counts as an empty object, as in Piston."""
     try:
         value = json.loads(body) if body.strip() else {}
     except (ValueError, RecursionError) as error:
@@ -108,7 +108,7 @@ def parse(body: bytes) -> Mapping[str, Any]:
 
 
 def address(body: Mapping[str, Any]) -> Addressed:
-    """Read what is looked at before a runtime is."""
+    """Read the fields that are checked before a runtime is looked up."""
     for name in ("language", "version"):
         if not isinstance(body.get(name), str) or not body[name]:
             raise Wrong(f"{name} is required as a string")
@@ -121,11 +121,11 @@ def address(body: Mapping[str, Any]) -> Addressed:
     return Addressed(language=body["language"], version=body["version"], rows=rows, body=body)
 
 
-def execute(asked: Addressed, most_seconds: float, most_memory_bytes: int) -> Execute:
+def execute(asked: Addressed, max_seconds: float, max_memory_bytes: int) -> Execute:
     """Read the rest, once there is a runtime for it."""
     if not any(_encoding(row) == "utf8" for row in asked.rows):
         raise Wrong("files must include at least one utf8 encoded file")
-    limits = _limits(asked.body, most_seconds, most_memory_bytes)
+    limits = _limits(asked.body, max_seconds, max_memory_bytes)
     stdin, args = asked.body.get("stdin") or "", asked.body.get("args") or []
     if not isinstance(stdin, str):
         raise Wrong("stdin must be a string")
@@ -141,32 +141,32 @@ def execute(asked: Addressed, most_seconds: float, most_memory_bytes: int) -> Ex
     )
 
 
-def _limits(body: Mapping[str, Any], most_seconds: float, most_bytes: int) -> dict[str, Any]:
+def _limits(body: Mapping[str, Any], max_seconds: float, max_memory_bytes: int) -> dict[str, Any]:
     """Read limits, those on memory first."""
-    most = int(1000 * most_seconds)
+    max_milliseconds = int(1000 * max_seconds)
     found: dict[str, Any] = {}
     for kind in ("memory_limit", "timeout", "cpu_time"):
         for stage in STAGES:
             name = f"{stage}_{kind}"
             if kind == "memory_limit":
-                asked = _number(body, name, most_bytes)
+                asked = _number(body, name, max_memory_bytes)
                 found[name] = int(asked) if asked is not None and asked > 0 else None
                 continue
-            asked = _number(body, name, most)
+            asked = _number(body, name, max_milliseconds)
             if asked is not None and asked < 0:
                 raise Wrong(f"{name} must be non-negative")
             found[name] = asked or USUAL_MILLISECONDS[name]
     return found
 
 
-def _number(body: Mapping[str, Any], name: str, most: int) -> float | None:
+def _number(body: Mapping[str, Any], name: str, max_value: int) -> float | None:
     value = body.get(name)
     if not value:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124
         raise Wrong(f"If specified, {name} must be a number")
-    if value > most:
-        raise Wrong(f"{name} cannot exceed the configured limit of {most}")
+    if value > max_value:
+        raise Wrong(f"{name} cannot exceed the configured limit of {max_value}")
     return value
 
 
@@ -183,7 +183,7 @@ def _file(index: int, row: Mapping[str, Any]) -> File:
 
 
 def _decoded(text: str, encoding: str) -> bytes:
-    """Read what a file holds as Node does: what is not of the encoding is passed over."""
+    """Decode a file's content as Node does: skip characters outside the encoding."""
     if encoding == "hex":
         found = _HEX.match(text)
         return bytes.fromhex("" if found is None else found[0])

@@ -19,9 +19,9 @@ from proctor.server.execute import run_job
 from proctor.server.service import Service
 
 MAX_OUTPUT = MIB
-"""Of each stream; a program that writes more is ended there."""
+"""Of each stream; a program that writes more is killed."""
 RUNNING = Limits(memory_bytes=4 * GIB, output_bytes=MAX_OUTPUT, processes=256, open_files=1024)
-"""What a program may take for which nothing else is asked."""
+"""Limits of a program if the request names none."""
 
 
 def run(service: Service, runtime: Runtime, asked: Execute) -> Ran:
@@ -34,10 +34,10 @@ def run(service: Service, runtime: Runtime, asked: Execute) -> Ran:
             language=runtime.program,
             args=tuple(asked.args),
         ),
-        limits=asked.stage("run", RUNNING, service.most_memory_bytes),
-        building=asked.stage("compile", LIMITS, service.most_memory_bytes),
+        limits=asked.stage("run", RUNNING, service.max_memory_bytes),
+        building=asked.stage("compile", LIMITS, service.max_memory_bytes),
         stdin=asked.stdin.encode("utf-8", "replace"),
-        files=beside(service, runtime, program, others),
+        files=other_files(service, runtime, program, others),
     )
     execution = carried_out(service, job)
     last = stage(execution, MAX_OUTPUT)
@@ -50,7 +50,7 @@ def run(service: Service, runtime: Runtime, asked: Execute) -> Ran:
 
 
 def carried_out(service: Service, job: Job) -> Execution:
-    """Run a job; what failed on our side is nobody's failure and has no answer."""
+    """Run a job; raise SandboxError if the sandbox failed."""
     execution = run_job(service.sandbox, job)
     service.metrics.executed(str(type(execution.ending).__struct_config__.tag))
     service.note(failed=isinstance(execution.ending, SandboxFailed))
@@ -59,10 +59,10 @@ def carried_out(service: Service, job: Job) -> Execution:
     return execution
 
 
-def beside(
+def other_files(
     service: Service, runtime: Runtime, program: File, others: list[File]
 ) -> dict[str, bytes]:
-    """Return the files that lie beside a program; who leads out of the folder gets what he gets."""
+    """Return the other files; a path out of the folder gets an empty 500, as in Piston."""
     bounds = service.bounds
     if len(others) > bounds.files:
         raise Wrong(f"files may be at most {bounds.files + 1}")

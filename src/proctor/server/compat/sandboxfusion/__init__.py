@@ -1,12 +1,12 @@
 """The dialect of SandboxFusion: its paths, its JSON, its words for what went wrong.
 
-What its clients see is what they know; how a program is run is Proctor's. Where the two differ,
-and why, is a table in docs/guides/service-sandboxfusion.md.
+Clients see the responses that SandboxFusion would give; Proctor runs the programs. A table in
+docs/guides/service-sandboxfusion.md lists where the two differ, and why.
 
-    fields, requests   a body → a record, or a list of what is wrong with it
+    fields, requests   a body → a record, or a list of the errors in it
     running            /run_code
     jupyter            /run_jupyter
-    datasets           which problems there are, and what a model is shown
+    datasets           the problems, and their prompts
     extracting         which lines of a completion are code
     submitting         /submit
     answers            records → JSON
@@ -33,11 +33,11 @@ T = TypeVar("T")
 AnyRequest = Request[Any, Any, Any]
 
 GRACE_SECONDS = 5.0
-"""How long a request waits for its turn beyond what it may take itself. Three answers of 504 in a
-row make verl score a sample as failed, so nothing is turned away before."""
+"""How long a request waits in the queue, on top of its own time limits. After three 504 responses
+in a row verl scores a sample as failed, so no request is rejected earlier."""
 LARGE = 1 << 18
 ASKING_SECONDS = 60.0
-"""How long a question about datasets waits for its turn."""
+"""How long a request about datasets waits in the queue."""
 
 
 def routes(service: Service) -> Sequence[ControllerRouterHandler]:
@@ -50,7 +50,7 @@ def routes(service: Service) -> Sequence[ControllerRouterHandler]:
             route_handlers=found,
             exception_handlers=handlers,
             include_in_schema=False,
-            request_max_body_size=None,  # it is bounded at the door
+            request_max_body_size=None,  # RequestMiddleware bounds it
         )
     ]
 
@@ -164,7 +164,7 @@ def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
 
 
 async def _parsed(request: AnyRequest, body: bytes) -> Any:
-    """Read a body as JSON; a large one must not make all others wait."""
+    """Read a body as JSON, a large one on a thread."""
     kind = request.headers.get("content-type", "")
     if len(body) > LARGE:
         return await asyncio.to_thread(parse, body, kind)
@@ -172,7 +172,7 @@ async def _parsed(request: AnyRequest, body: bytes) -> Any:
 
 
 def _key(request: AnyRequest) -> str:
-    """Return who asks, for whose turn it is."""
+    """Return the name of the caller's key, which the queue is fair between."""
     return str(request.scope["state"]["caller"].name)
 
 
@@ -185,7 +185,7 @@ def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None)
 
 
 def _refuse(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """Refuse a request in the dialect's shape: an object with `detail` and nothing else."""
+    """Send an error in the dialect's format: an object with `detail` only."""
     match error:
         case Unprocessable():
             return _json(error.body(), error.status)

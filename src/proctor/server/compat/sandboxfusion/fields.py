@@ -1,8 +1,7 @@
-"""Fields of a JSON body, read and refused as SandboxFusion's own server does.
+"""Validate the fields of a JSON body as SandboxFusion does.
 
-It validates with pydantic, and clients show or match what it says. So numbers may be written as
-texts, unknown fields are passed over, and what is wrong comes back as a list of details, in the
-order of the fields.
+It uses pydantic, and clients show or match its messages. So numbers may be strings, unknown fields
+are ignored, and errors are returned as a list of details, in the order of the fields.
 """
 
 import json
@@ -14,15 +13,15 @@ T = TypeVar("T")
 
 MANUAL = "https://errors.pydantic.dev/2.6/v/"
 MAX_ECHOED = 1 << 16
-"""A larger body is not sent back with what is wrong with it."""
+"""Maximum size of a body that is echoed in an error."""
 DIGITS = 4300
-"""More of them are no number in Python, either."""
+"""Python refuses to convert longer texts to int."""
 
 NOT_A_MODEL = "Input should be a valid dictionary or object to extract fields from"
 
 
 class Unprocessable(Exception):
-    """A body that cannot be used; `details` say why."""
+    """An invalid body; `details` lists the errors."""
 
     status = 422
 
@@ -31,7 +30,7 @@ class Unprocessable(Exception):
         self.details = details
 
     def body(self) -> bytes:
-        """Return the answer; what was sent is left out where JSON cannot hold it."""
+        """Return the response; leave out input that JSON cannot represent."""
         try:
             text = json.dumps({"detail": self.details}, allow_nan=False)
         except ValueError:
@@ -43,11 +42,11 @@ class Unprocessable(Exception):
 
 
 class Unreadable(Exception):
-    """A body that is no text, or JSON beyond all bounds."""
+    """A body that is not UTF-8, or JSON that is nested too deeply."""
 
 
 def parse(body: bytes, content_type: str) -> Any:
-    """Read a body as JSON; anything but JSON is taken for a text, which no request is."""
+    """Read a body as JSON; another content type is an error."""
     if content_type and not _is_json(content_type):
         raise Unprocessable(
             [_detail("model_attributes_type", ["body"], NOT_A_MODEL, body.decode(errors="replace"))]
@@ -75,7 +74,7 @@ def _is_json(content_type: str) -> bool:
 
 
 class Fields:
-    """What one object holds; what is wrong with it is gathered until `check`."""
+    """The fields of one object; errors are collected until `check`."""
 
     def __init__(
         self, value: Any, where: Sequence[str | int] = ("body",), details: Any = None
@@ -96,17 +95,17 @@ class Fields:
         if self._details:
             raise Unprocessable(self._details)
 
-    def number(self, name: str, default: float, most: float) -> float:
-        """Return a finite number that is not above `most`."""
+    def number(self, name: str, default: float, max_value: float) -> float:
+        """Return a finite number that is at most `max_value`."""
         value = self._read(name, _number, default)
-        if value > most:
-            said = f"Input should be less than or equal to {most:g}"
-            self._wrong("less_than_equal", [name], said, value, {"le": most})
+        if value > max_value:
+            said = f"Input should be less than or equal to {max_value:g}"
+            self._wrong("less_than_equal", [name], said, value, {"le": max_value})
         return value
 
-    def optional_number(self, name: str, most: float) -> float | None:
-        """Return a finite number that is not above `most`, or None."""
-        return None if self._value.get(name) is None else self.number(name, 0.0, most)
+    def optional_number(self, name: str, max_value: float) -> float | None:
+        """Return a finite number that is at most `max_value`, or None."""
+        return None if self._value.get(name) is None else self.number(name, 0.0, max_value)
 
     def integer(self, name: str, default: int) -> int:
         """Return an integer."""

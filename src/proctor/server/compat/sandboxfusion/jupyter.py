@@ -33,7 +33,7 @@ def run(service: Service, request: RunJupyter) -> RanJupyter:
         return RanJupyter(status="Failed", driver=TOO_LATE)
     try:
         files = _files(request, service.bounds)
-        notebook = service.sandbox.notebook(_limits(request, service.most_memory_bytes))
+        notebook = service.sandbox.notebook(_limits(request, service.max_memory_bytes))
     except (InputError, SandboxError, ValueError) as error:
         return _failed_here(request, error)
     try:
@@ -113,10 +113,10 @@ def _remarks(index: int, cell: Cell) -> Iterator[str]:
             yield f"cell {index} ended the process"
 
 
-def _limits(request: RunJupyter, most_memory_bytes: int) -> Limits:
+def _limits(request: RunJupyter, max_memory_bytes: int) -> Limits:
     asked = request.memory_limit_mb * MIB if request.memory_limit_mb > 0 else UNLIMITED_BYTES
     return Limits(
-        memory_bytes=min(asked, most_memory_bytes),
+        memory_bytes=min(asked, max_memory_bytes),
         output_bytes=MAX_OUTPUT,
         processes=PROCESSES,
         open_files=1024,

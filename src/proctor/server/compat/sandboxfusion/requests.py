@@ -31,12 +31,12 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
     """As it is called there, `memory_limit_MB`; none if it is not above 0."""
     stdin: str | None = None
     files: Mapping[str, str | None] = {}
-    """Path → content in base64; null is no file."""
+    """Path → content in base64; null entries are ignored."""
     fetch_files: Sequence[str] = ()
 
     @property
     def seconds(self) -> float:
-        """How long it may take once its turn has come."""
+        """Maximum duration once it has started."""
         return max(self.compile_timeout, 0.0) + max(self.run_timeout, 0.0)
 
 
@@ -103,12 +103,12 @@ class GetMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """Problem and whether it was solved, result by result."""
 
 
-def run_code(body: Any, most_seconds: float) -> RunCode:
+def run_code(body: Any, max_seconds: float) -> RunCode:
     """Read a request to run a program."""
     fields = Fields(body)
     request = RunCode(
-        compile_timeout=fields.number("compile_timeout", USUAL_SECONDS, most_seconds),
-        run_timeout=fields.number("run_timeout", USUAL_SECONDS, most_seconds),
+        compile_timeout=fields.number("compile_timeout", USUAL_SECONDS, max_seconds),
+        run_timeout=fields.number("run_timeout", USUAL_SECONDS, max_seconds),
         memory_limit_mb=fields.integer("memory_limit_MB", -1),
         code=fields.text("code"),
         stdin=fields.optional_text("stdin"),
@@ -120,13 +120,13 @@ def run_code(body: Any, most_seconds: float) -> RunCode:
     return request
 
 
-def run_jupyter(body: Any, most_seconds: float) -> RunJupyter:
+def run_jupyter(body: Any, max_seconds: float) -> RunJupyter:
     """Read a request to run cells."""
     fields = Fields(body)
     request = RunJupyter(
         cells=fields.texts("cells", required=True),
-        cell_timeout=fields.number("cell_timeout", 0.0, most_seconds),
-        total_timeout=fields.number("total_timeout", USUAL_TOTAL_SECONDS, most_seconds),
+        cell_timeout=fields.number("cell_timeout", 0.0, max_seconds),
+        total_timeout=fields.number("total_timeout", USUAL_TOTAL_SECONDS, max_seconds),
         memory_limit_mb=fields.integer("memory_limit_MB", -1),
         files=fields.texts_by_name("files"),
         fetch_files=fields.texts("fetch_files"),
@@ -136,12 +136,12 @@ def run_jupyter(body: Any, most_seconds: float) -> RunJupyter:
     return request
 
 
-def get_prompts(body: Any, most_seconds: float) -> GetPrompts:
+def get_prompts(body: Any, max_seconds: float) -> GetPrompts:
     """Read a request for some problems."""
     fields = Fields(body)
     request = GetPrompts(
         dataset=fields.text("dataset"),
-        config=_config(fields, most_seconds),
+        config=_config(fields, max_seconds),
         offset=fields.integer("offset", 0),
         limit=fields.integer("limit", EVERYTHING),
     )
@@ -149,50 +149,50 @@ def get_prompts(body: Any, most_seconds: float) -> GetPrompts:
     return request
 
 
-def get_prompt(body: Any, most_seconds: float) -> GetPrompt:
+def get_prompt(body: Any, max_seconds: float) -> GetPrompt:
     """Read a request for one problem."""
     fields = Fields(body)
     request = GetPrompt(
         dataset=fields.text("dataset"),
-        config=_config(fields, most_seconds),
+        config=_config(fields, max_seconds),
         id=fields.identity("id"),
     )
     fields.check()
     return request
 
 
-def submit(body: Any, most_seconds: float) -> Submit:
+def submit(body: Any, max_seconds: float) -> Submit:
     """Read a request to judge a completion."""
     fields = Fields(body)
     request = Submit(
         dataset=fields.text("dataset"),
         id=fields.identity("id"),
         completion=fields.text("completion"),
-        config=_config(fields, most_seconds),
+        config=_config(fields, max_seconds),
     )
     fields.check()
     return request
 
 
-def get_metrics(body: Any, most_seconds: float, *, results: bool) -> GetMetrics:
+def get_metrics(body: Any, max_seconds: float, *, results: bool) -> GetMetrics:
     """Read a request for what results come to, or without any for how that is found."""
     fields = Fields(body)
-    dataset, config = fields.text("dataset"), _config(fields, most_seconds)
+    dataset, config = fields.text("dataset"), _config(fields, max_seconds)
     found = fields.records("results") if results else []
     accepted = [(one.identity("id"), bool(one.flag("accepted"))) for one in found]
     fields.check()
     return GetMetrics(dataset=dataset, config=config, accepted=accepted)
 
 
-def _config(fields: Fields, most_seconds: float) -> Config:
+def _config(fields: Fields, max_seconds: float) -> Config:
     config = fields.record("config")
     return Config(
         dataset_type=config.optional_text("dataset_type"),
         language=config.optional_choice("language", LANGUAGES),
         locale=config.optional_text("locale"),
         is_fewshot=config.optional_flag("is_fewshot"),
-        compile_timeout=config.optional_number("compile_timeout", most_seconds),
-        run_timeout=config.optional_number("run_timeout", most_seconds),
+        compile_timeout=config.optional_number("compile_timeout", max_seconds),
+        run_timeout=config.optional_number("run_timeout", max_seconds),
         custom_extract_logic=config.optional_text("custom_extract_logic"),
         provided_data=config.rows("provided_data"),
         extra=config.mapping("extra"),

@@ -21,7 +21,7 @@ from proctor.server.service import Service, ServiceLimits
 
 PROCESSORS = os.cpu_count() or 1
 UNLIMITED_BYTES = 4 * GIB
-"""What a program may take for which no limit is asked."""
+"""Limits of a program if the request names none."""
 PROCESSES = 256
 MOMENT = 0.001
 OUTSIDE = "it is not a path inside the working folder"
@@ -48,7 +48,7 @@ def run(service: Service, request: RunCode) -> Ran:
     if not compiles and request.run_timeout <= 0:
         return Ran(status="Failed", run_result=TOO_LATE)
     try:
-        job, outside = job_of(request, language, service.bounds, service.most_memory_bytes)
+        job, outside = job_of(request, language, service.bounds, service.max_memory_bytes)
         execution = run_job(service.sandbox, job)
     except (InputError, ValueError) as error:
         return failed_here(request.code, error)
@@ -60,7 +60,7 @@ def run(service: Service, request: RunCode) -> Ran:
 
 
 def job_of(
-    request: RunCode, language: Language, bounds: ServiceLimits, most_memory_bytes: int
+    request: RunCode, language: Language, bounds: ServiceLimits, max_memory_bytes: int
 ) -> tuple[Job, dict[str, str]]:
     """Return what to run, and the paths that cannot be fetched, with the reason.
 
@@ -86,7 +86,7 @@ def job_of(
             tests=language.sandboxfusion is not None
             and request.language == language.sandboxfusion.tests,
         ),
-        limits=limits_of(request, most_memory_bytes),
+        limits=limits_of(request, max_memory_bytes),
         building=_with_wall(LIMITS, request.compile_timeout),
         stdin=(request.stdin or "").encode(),
         files=files,
@@ -96,11 +96,11 @@ def job_of(
     return job, outside
 
 
-def limits_of(request: RunCode, most_memory_bytes: int) -> Limits:
-    """Return the limits that a request asks for: only time that passes counts."""
+def limits_of(request: RunCode, max_memory_bytes: int) -> Limits:
+    """Return the limits that a request asks for: wall time only, as there."""
     asked = request.memory_limit_mb * MIB if request.memory_limit_mb > 0 else UNLIMITED_BYTES
     limits = Limits(
-        memory_bytes=min(asked, most_memory_bytes),
+        memory_bytes=min(asked, max_memory_bytes),
         output_bytes=MAX_OUTPUT,
         processes=PROCESSES,
         open_files=1024,

@@ -10,7 +10,7 @@ import pytest
 
 from proctor import process_input_output
 from proctor.benchmarks import load
-from proctor.benchmarks.contests import MAX_TESTS
+from proctor.benchmarks.contest_rows import MAX_TESTS
 from proctor.errors import InputError
 from proctor.extraction.assemble import reference_program
 from proctor.judge.judge import Judge

@@ -1,15 +1,16 @@
-"""Rows of contest problems, as APPS, TACO, CodeContests, Codeforces and the DeepCoder family have.
+"""The shared reader of contest problems: APPS, TACO, CodeContests, Codeforces, DeepCoder.
 
-They differ in the names of their fields and agree in what stands there: a problem in words, and
-tests that are either text for standard input or arguments for a function `fn_name`:
+Each benchmark declares its source in a separate file, such as `apps.py`. Their rows have different
+field names but the same content: a problem in words, and tests that are either text for standard
+input or arguments for a function `fn_name`:
 
     {"inputs": […], "outputs": […], "fn_name": …}                 APPS, TACO, CodeContests
     [{"input": …, "output": …, "fn_name": …, "type": …}, …]       Codeforces, PrimeIntellect
     [{…, "testtype": "functional", "metadata": {"func_name": …}}] LiveCodeBench rows of DeepCoder
 
-in `tests`, `input_output` or `verification_info`, as an object or as its text. Users of these rows
-know them with 15 tests at most, those with the longest inputs, 12 s for each of them, 10 GiB of
-memory, the usual imports in front, and outputs that may be wrapped in a list.
+in `tests`, `input_output` or `verification_info`, as an object or as its text. Published results on
+these rows are from at most 15 tests, those with the longest inputs, with 12 s for each of them,
+10 GiB of memory, the usual imports in front, and outputs that may be wrapped in a list.
 """
 
 import ast
@@ -20,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.source import Fields, Read, Source
+from proctor.benchmarks.source import Fields, Read
 from proctor.extraction.assemble import BASE_IMPORTS
 from proctor.extraction.python.syntax import parse
 from proctor.records.limits import GIB, Limits
@@ -31,6 +32,7 @@ RLLM = (
     "https://raw.githubusercontent.com/agentica-project/rllm/"
     "874daa4acb7f451dc2a4b2b6e8ce28f5aa88d1f5/rllm/data/test/code"
 )
+"""Where rLLM keeps the test sets of contests."""
 HUGGING_FACE = "https://huggingface.co/datasets"
 PROBLEM = ("problem", "question", "prompt", "question_content")
 TESTS = ("tests", "input_output", "verification_info", "test_cases")
@@ -41,16 +43,16 @@ LIMITS = msgspec.structs.replace(Limits().with_seconds(12.0), memory_bytes=10 * 
 
 
 class BadRow(ValueError):
-    """What is wrong with a row, by its field."""
+    """A field of a row is invalid."""
 
 
 def reader(name: str) -> Read:
-    """Return what reads rows of the benchmark of this name."""
+    """Return the reader of a benchmark's rows."""
     return partial(read, name=name)
 
 
 def read(line: Line, name: str) -> Task:
-    """Read one task; without an id of its own it is called by its place in the file, from 0."""
+    """Read one task; if a row has no id, it is numbered by its place in the file, from 0."""
     row = line.decode(dict[str, Any])
     try:
         starter = _text(row, ("starter_code",))
@@ -68,25 +70,25 @@ def read(line: Line, name: str) -> Task:
 
 
 def aliases(task_id: str) -> list[str]:
-    """Return the bare number of a task that is called by its place."""
+    """Return the bare number of a task that is numbered by its place."""
     return [task_id.rpartition("/")[2]]
 
 
 def task_id(row: dict[str, Any], name: str, place: int) -> str:
-    """Return what a task is called."""
+    """Return the id of a row, or its number."""
     found = next((row[field] for field in NAMES if row.get(field) not in (None, "")), place)
     return found if isinstance(found, str) else f"{name}/{found}"
 
 
 def question_text(problem: str, starter: str) -> str:
-    """Return a problem with the code that its answer has to begin with."""
+    """Return a problem, with the starter code that an answer must begin with."""
     if not starter.strip() or starter.strip() in problem:
         return problem
     return f"{problem.rstrip()}\n\nBegin with this code:\n\n```python\n{starter.rstrip()}\n```\n"
 
 
 def solution_of(row: dict[str, Any]) -> str | None:
-    """Return the first solution that a row has."""
+    """Return the first solution of a row, if any."""
     found = next((row[field] for field in SOLUTION if row.get(field)), None)
     if isinstance(found, str) and found.lstrip().startswith("["):
         found = _parsed("solutions", found)
@@ -96,7 +98,7 @@ def solution_of(row: dict[str, Any]) -> str | None:
 
 
 def tests_of(row: dict[str, Any]) -> CallCases | StdinCases:
-    """Return the tests of a row, whichever of the three forms they have."""
+    """Return the tests of a row, in any of the three forms."""
     field = next((field for field in TESTS if row.get(field) is not None), None)
     if field is None:
         raise BadRow(f"there is no field {', '.join(TESTS[:-1])} or {TESTS[-1]}")
@@ -116,7 +118,7 @@ def tests_of(row: dict[str, Any]) -> CallCases | StdinCases:
 def listed_tests(
     field: str, tests: Sequence[dict[str, Any]], function: Any = None
 ) -> CallCases | StdinCases:
-    """Return tests that are listed one by one, all of them calls of one function or none."""
+    """Return tests from a list; all of them call one function, or none does."""
     functions = {_function_of(field, test, function) for test in tests}
     if len(functions) > 1:
         raise BadRow(f"field {field} has tests of several functions")
@@ -165,7 +167,7 @@ def _cases(
 
 
 def _call(field: str, index: int, given: Any, output: Any) -> tuple[list[Any], Any]:
-    """Return the arguments of one call and its value, which may be written as lines of JSON."""
+    """Return the arguments and the value of one call, which may be lines of JSON."""
     if isinstance(given, str):
         where = f"{field}.inputs[{index}]"
         given = [_json(where, text) for text in given.split("\n") if text.strip()]
@@ -177,7 +179,7 @@ def _call(field: str, index: int, given: Any, output: Any) -> tuple[list[Any], A
 
 
 def _as_text(where: str, value: Any) -> str:
-    """Return what goes to or comes from a program; lists are lines."""
+    """Return standard input or output; a list is joined as lines."""
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return "\n".join(value)
     if not isinstance(value, str):
@@ -245,82 +247,9 @@ def _integer_keys(value: Any) -> Any:
         return value
 
 
-def _matches(fields: Fields) -> bool:
+def is_contest_row(fields: Fields) -> bool:
+    """Return True if a row has the fields of a contest problem."""
     match fields:
         case {"tests": {"functional": _}} | {"test": _, "starter_code": _}:
             return False  # LeetCode problems, which may have our fields as well
     return not fields.keys().isdisjoint(("tests", "input_output", "verification_info"))
-
-
-SOURCES = (
-    Source(
-        name="code_contests",
-        position=70,
-        summary="CodeContests problems (Li et al. 2022) as rLLM tests with them",
-        tasks=165,
-        file="code_contests.json",
-        url=f"{RLLM}/code_contests.json",
-        licence="MIT",
-        sha256="0e3c580698270ab930268cbc63ea6b9cf920874ac40de4a06bdbebc7c2eade71",
-        read=reader("code_contests"),
-        alias=aliases,
-        folder="contests",
-    ),
-    Source(
-        name="codeforces",
-        position=70,
-        summary="Codeforces problems as rLLM tests with them",
-        tasks=408,
-        file="codeforces.json",
-        url=f"{RLLM}/codeforces.json",
-        licence="MIT",
-        sha256="8e9eab7fce7e432abe4437dd997c16f1514be51d224f2d72a7bd07d58cce476a",
-        read=reader("codeforces"),
-        alias=aliases,
-        folder="contests",
-    ),
-    Source(
-        name="apps",
-        position=70,
-        summary="problems of coding contests and interviews (Hendrycks et al. 2021), test",
-        tasks=5000,
-        file="test.jsonl",
-        url=f"{HUGGING_FACE}/codeparrot/apps",
-        licence="MIT",
-        read=reader("apps"),
-        matches=_matches,
-        reader_for=reader,
-        alias=aliases,
-    ),
-    Source(
-        name="taco",
-        position=70,
-        summary="problems of coding contests by skill (Li et al. 2023), test",
-        tasks=1000,
-        file="test.jsonl",
-        url=f"{HUGGING_FACE}/BAAI/TACO",
-        licence="Apache-2.0",
-        read=reader("taco"),
-        alias=aliases,
-    ),
-    Source(
-        name="deepcoder",
-        position=70,
-        summary="verified contest problems to train with (Agentica 2025)",
-        file="train.jsonl",
-        url=f"{HUGGING_FACE}/agentica-org/DeepCoder-Preview-Dataset",
-        licence="MIT",
-        read=reader("deepcoder"),
-        alias=aliases,
-    ),
-    Source(
-        name="primeintellect",
-        position=70,
-        summary="verifiable coding problems of SYNTHETIC-1 (Prime Intellect 2025)",
-        file="train.jsonl",
-        url=f"{HUGGING_FACE}/PrimeIntellect/verifiable-coding-problems",
-        licence="see its page",
-        read=reader("primeintellect"),
-        alias=aliases,
-    ),
-)

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from proctor.benchmarks import load
-from proctor.benchmarks.multilingual import E_SOURCES, X_SOURCES
+from proctor.benchmarks.humaneval_x import SOURCES as X_SOURCES
+from proctor.benchmarks.multipl_e import SOURCES as E_SOURCES
 from proctor.errors import InputError
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble, reference_program
