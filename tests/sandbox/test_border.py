@@ -17,7 +17,13 @@ from proctor.sandbox import Sandbox
 from proctor.sandbox.inside.protocol import frames
 from proctor.sandbox.inside.protocol.frames import Frame, parse
 from proctor.sandbox.inside.protocol.values import CannotCross, pack, unpack
-from proctor.sandbox.inside.roles.proxies import ASKED, OBJECTS, STUCK, Border, Proxy
+from proctor.sandbox.inside.roles.proxies import (
+    NOTE_CANNOT_CROSS,
+    NOTE_OBJECT_DECIDED,
+    NOTE_OBJECTS_CROSSED,
+    Border,
+    Proxy,
+)
 from proctor.sandbox.supervisor.guest import Guest
 
 pytestmark = pytest.mark.parametrize(
@@ -316,7 +322,7 @@ def test_objects_are_handles_with_the_abilities_of_their_type(border):
     stack.items = [9]
     assert stack[0] == 9
     assert not hasattr(stack, "missing")
-    assert {OBJECTS, ASKED} <= border.notes
+    assert {NOTE_OBJECTS_CROSSED, NOTE_OBJECT_DECIDED} <= border.notes
 
 
 def test_the_same_object_is_always_the_same_handle(border):
@@ -332,7 +338,7 @@ def test_two_handles_are_compared_by_the_candidate_and_that_is_noted(border):
     assert stack_class([1]) != stack_class([2])
     assert stack_class([1]) < stack_class([2])
     assert len({stack_class([1]), stack_class([1])}) == 1
-    assert ASKED in border.notes
+    assert NOTE_OBJECT_DECIDED in border.notes
 
 
 def test_a_handle_never_equals_plain_data_and_has_no_place_in_its_order(border):
@@ -387,7 +393,7 @@ def test_standard_exceptions_arrive_as_themselves(border):
     fail = border.find("fail")
     with pytest.raises(ValueError, match="bad 5") as caught:
         fail("value", "bad 5")
-    assert border.accusation(caught.value)["standard"] == "ValueError"
+    assert border.describe_candidate_error(caught.value)["standard"] == "ValueError"
     with pytest.raises(KeyError):
         fail("key", "k")
     with pytest.raises(UnicodeDecodeError):
@@ -426,7 +432,7 @@ def test_a_value_that_is_too_large_has_a_frame_of_its_own(sandbox):
 def test_what_cannot_cross_is_said_and_noted(border):
     with pytest.raises(CannotCross):
         border.find("echo")(object())
-    assert border.notes == {STUCK}
+    assert border.notes == {NOTE_CANNOT_CROSS}
     assert border.find("echo")(1) == 1
 
 

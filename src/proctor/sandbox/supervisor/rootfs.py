@@ -123,19 +123,19 @@ for name in bundle["preload"]:
     except Exception:  # who needs it will hear why; half of it is worse than nothing
         for half in set(sys.modules) - loaded:
             del sys.modules[half]
-from inside.keeper.guest_setup import hear_signals, rehearse
+from inside.keeper.guest_setup import reset_signals, warm_up_roles
 from inside.keeper.keeper import keep
 from inside.keeper.tune_for_fork import tune_for_fork
-hear_signals()
-rehearse()
+reset_signals()
+warm_up_roles()
 control, ring, parts = int(sys.argv[1]), None, bundle["tune_fork"]
 if len(sys.argv) > 3:  # root, who built the box, has made one
     ring = int(sys.argv[3])
     os.set_inheritable(ring, False)
-name, how = bundle["nest"]
-nest = getattr(module, name)(**how)
-del bundle, file, code, folder, leaf, module, package, name, how, loaded, sys.argv[1:]
-keep(control, nest, lambda: tune_for_fork(nest, parts, ring))
+name, arguments = bundle["environment"]
+environment = getattr(module, name)(**arguments)
+del bundle, file, code, folder, leaf, module, package, name, arguments, loaded, sys.argv[1:]
+keep(control, environment, lambda: tune_for_fork(environment, parts, ring))
 """
 
 OLD_FORMAT = 2
@@ -212,24 +212,24 @@ class BoxContents(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What guests are put into: a class in the last of some modules, and how to make one."""
+    """The environment of guests: a class in the last of `modules`, and its arguments."""
 
     modules: Sequence[str]
     name: str
     filter_code: bytes
-    how: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     tuning: Sequence[str] = ("pages",)
     """The parts of `inside/keeper/tune_for_fork.py` that work here."""
 
 
-def namespaces(contents: BoxContents) -> EnvironmentSpec:
-    """Return the nest of the kernel tier."""
+def kernel_environment(contents: BoxContents) -> EnvironmentSpec:
+    """Return the environment of guests in the kernel tier."""
     machine = platform.machine()
     return EnvironmentSpec(
         modules=("isolation.namespaces",),
         name="Namespaces",
         filter_code=seccomp.guests_program(machine),
-        how={
+        arguments={
             "own_filter": seccomp.program(machine, loopback=contents.loopback),
             "shared_bytes": contents.shared_bytes,
         },
@@ -237,7 +237,7 @@ def namespaces(contents: BoxContents) -> EnvironmentSpec:
     )
 
 
-def bundle(contents: BoxContents, nest: EnvironmentSpec, path: Sequence[str]) -> bytes:
+def bundle(contents: BoxContents, environment: EnvironmentSpec, path: Sequence[str]) -> bytes:
     """Return what the keeper needs to come to life, as it is sent into the box.
 
     Packages are found on `path`.
@@ -247,7 +247,7 @@ def bundle(contents: BoxContents, nest: EnvironmentSpec, path: Sequence[str]) ->
         *(EXAMINERS if contents.examiner else ()),
         *(NOTEBOOKS if contents.notebook else ()),
         *(FOREIGN if contents.shown is not None else ()),
-        *nest.modules,
+        *environment.modules,
     ]
     known = reads_our_code(contents.interpreter)
     return marshal.dumps(
@@ -255,8 +255,13 @@ def bundle(contents: BoxContents, nest: EnvironmentSpec, path: Sequence[str]) ->
             "modules": [[name, _code(name) if known else _source(name)] for name in modules],
             "preload": list(contents.preload),
             "path": list(path) if contents.packages else [],
-            "nest": [nest.name, {"filter_code": nest.filter_code, **nest.how}],
-            "tune_fork": [part for part in nest.tuning if contents.tune_fork in (part, "all")],
+            "environment": [
+                environment.name,
+                {"filter_code": environment.filter_code, **environment.arguments},
+            ],
+            "tune_fork": [
+                part for part in environment.tuning if contents.tune_fork in (part, "all")
+            ],
         },
         marshal.version if known else OLD_FORMAT,
     )

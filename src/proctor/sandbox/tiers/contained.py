@@ -106,11 +106,11 @@ def contained_box(contents: BoxContents, means: Means) -> Box:
         show_packages(folder / "packages", contents.packages)
 
     place = LockedTempDir(fill)
-    nest = _nest(contents, means, str(place.path))
+    environment = _environment(contents, means, str(place.path))
     scratch = f"{place.path}/scratch"
     box = Box(
         lambda fds: boot_command(contents, fds),
-        bundle(contents, nest, [f"{place.path}/packages"]),
+        bundle(contents, environment, [f"{place.path}/packages"]),
         {**ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch},
         place,
     )
@@ -203,7 +203,7 @@ def _enforced_by(means: Means) -> dict[str, str]:
     }
 
 
-def _nest(contents: BoxContents, means: Means, place: str) -> EnvironmentSpec:
+def _environment(contents: BoxContents, means: Means, place: str) -> EnvironmentSpec:
     from proctor.sandbox.inside.isolation import landlock  # noqa: PLC0415  loads what only Linux has
 
     devices = (f"/dev/{name}" for name in DEVICES)
@@ -212,7 +212,7 @@ def _nest(contents: BoxContents, means: Means, place: str) -> EnvironmentSpec:
         *((path, landlock.READ) for path in (f"{place}/packages",)),
         *((path, landlock.DEVICE) for path in devices if Path(path).exists()),
     ]
-    how: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "folder": place,
         "own_pid": seccomp.OWN_PID,
         "abi": means.landlock,
@@ -225,7 +225,7 @@ def _nest(contents: BoxContents, means: Means, place: str) -> EnvironmentSpec:
         modules=("isolation.landlock", "isolation.cleanup", "isolation.contained"),
         name="Contained",
         filter_code=seccomp.contained_program(platform.machine(), own_user=means.reads_only),
-        how=how,
+        arguments=arguments,
     )
 
 

@@ -1,12 +1,12 @@
-"""The docker tier: a container for every worker, in it the keeper and the nest of the kernel tier.
+"""The docker tier: one container per worker, with the same keeper as in the kernel tier.
 
-Containers have no network, a read-only root, no capabilities, an ordinary user and limits on
-memory and processes. Where the daemon's host allows user namespaces in them, one keeper forks one
-guest after the other into namespaces of its own. Where not, a container serves one guest, which
-the filter of the contained tier keeps to one process.
+Containers have no network, a read-only root, no capabilities, an unprivileged user, and limits on
+memory and processes. If the host of the daemon allows user namespaces in containers, the keeper
+forks each guest into fresh namespaces. Otherwise a container serves one guest, which the filter of
+the contained tier restricts to one process.
 
-What candidates see is what is in the image, packages included: use one with nothing of yours in
-it. The daemon has to be on this machine, because a box's descriptors are handed into a container.
+Candidates see the files and packages of the image: use one without private data. The daemon must
+run on this machine, because file descriptors are passed into the container.
 """
 
 import json
@@ -46,7 +46,7 @@ from proctor.sandbox.tiers.pooled import IDLE, PooledSandbox
 from proctor.sandbox.toolchains.runner import ToolchainRunner
 from proctor.settings import load_settings
 
-FERRY = """
+PASS_FDS = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from inside.isolation.docker_fd_passing import main
@@ -76,18 +76,18 @@ def docker_box(contents: BoxContents, image: Image, limits: Limits, *, namespace
     place = LockedTempDir(fill)
     folder = str(place.path)
     name = f"proctor-{secrets.token_hex(8)}"
-    said, nest = note(contents, namespaces=namespaces)
-    how = {
+    container_note, environment = note(contents, namespaces=namespaces)
+    spec = {
         "folder": folder,
         "command": command(name, image, folder, limits),
-        "note": said,
+        "note": container_note,
     }
 
     def argv(fds: Sequence[int]) -> list[str]:
-        start = [sys.executable, "-s", "-S", "-B", "-c", FERRY, str(Path(__file__).parents[1])]
-        return [*start, json.dumps(how), *map(str, fds)]
+        start = [sys.executable, "-s", "-S", "-B", "-c", PASS_FDS, str(Path(__file__).parents[1])]
+        return [*start, json.dumps(spec), *map(str, fds)]
 
-    content = bundle(contents, nest, image.interpreter.sites)
+    content = bundle(contents, environment, image.interpreter.sites)
     box = Box(argv, content, environment=None, place=place)
     first = _first_process(name)
     if not _runs(first, image.interpreter.executable):

@@ -22,8 +22,8 @@ from proctor.sandbox.supervisor.rootfs import (
     EnvironmentSpec,
     Interpreter,
     boot_command,
+    kernel_environment,
 )
-from proctor.sandbox.supervisor.rootfs import namespaces as kernel_nest
 from proctor.sandbox.tiers.kernel import ENFORCED_BY
 from proctor.sandbox.tiers.pooled import TierSpec
 
@@ -133,7 +133,7 @@ def profile() -> dict[str, Any]:
 
 
 def note(contents: BoxContents, *, namespaces: bool) -> tuple[dict[str, Any], EnvironmentSpec]:
-    """Return what a container is told, and the nest of its guests."""
+    """Return the note for a container, and the environment of its guests."""
     home = "/tmp" if namespaces else f"{PLACE}/scratch"  # noqa: S108
     prefix = contents.interpreter.prefix
     plan = {
@@ -148,12 +148,12 @@ def note(contents: BoxContents, *, namespaces: bool) -> tuple[dict[str, Any], En
         "environment": {**ENVIRONMENT, "HOME": home, "TMPDIR": home},
     }
     modules = [[name, (INSIDE / f"{name.replace('.', '/')}.py").read_text()] for name in BUILDER]
-    nest = kernel_nest(contents) if namespaces else _one_process(contents)
-    return {"modules": modules, "plan": plan}, nest
+    environment = kernel_environment(contents) if namespaces else _one_process(contents)
+    return {"modules": modules, "plan": plan}, environment
 
 
 def _one_process(contents: BoxContents) -> EnvironmentSpec:
-    """Return a nest for the only guest of a container, which must not look at its keeper either."""
+    """Return the environment of a container's only guest, which must not read its keeper either."""
     from proctor.sandbox.inside.isolation import landlock  # noqa: PLC0415  loads what only Linux has
 
     interpreter = contents.interpreter
@@ -163,7 +163,7 @@ def _one_process(contents: BoxContents) -> EnvironmentSpec:
         modules=("isolation.landlock", "isolation.cleanup", "isolation.contained"),
         name="Contained",
         filter_code=seccomp.contained_program(platform.machine(), own_user=True),
-        how={
+        arguments={
             "folder": PLACE,
             "own_pid": seccomp.OWN_PID,
             "abi": landlock.abi(),

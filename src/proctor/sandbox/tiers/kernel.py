@@ -18,7 +18,7 @@ from pathlib import Path
 from proctor.errors import SandboxError, boundary
 from proctor.sandbox.limits.cgroup import Cgroup, CgroupRoot, find_cgroup_root
 from proctor.sandbox.supervisor.box import Box
-from proctor.sandbox.supervisor.rootfs import BoxContents, box_plan, bundle, namespaces
+from proctor.sandbox.supervisor.rootfs import BoxContents, box_plan, bundle, kernel_environment
 from proctor.sandbox.tiers.pooled import PooledSandbox, TierSpec, open_pooled
 
 BUILD = """
@@ -69,10 +69,10 @@ def kernel_box(contents: BoxContents, ground: CgroupRoot | None = None) -> Box:
     folder = str(Path(__file__).parents[1])
 
     def argv(fds: Sequence[int]) -> list[str]:
-        how = b64encode(marshal.dumps(box_plan(contents, fds))).decode()
-        return [sys.executable, "-s", "-S", "-B", "-c", BUILD, folder, how]
+        plan = b64encode(marshal.dumps(box_plan(contents, fds))).decode()
+        return [sys.executable, "-s", "-S", "-B", "-c", BUILD, folder, plan]
 
-    box = Box(argv, bundle(contents, namespaces(contents), ["/packages"]))
+    box = Box(argv, bundle(contents, kernel_environment(contents), ["/packages"]))
     try:
         box.find_keeper()
         box.serial = not contents.shared_bytes

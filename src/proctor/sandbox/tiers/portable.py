@@ -40,10 +40,10 @@ BOOT = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from inside.isolation.unisolated import Unisolated
-from inside.keeper.guest_setup import hear_signals
+from inside.keeper.guest_setup import reset_signals
 from inside.keeper.keeper import keep
 del sys.path[0]
-hear_signals()
+reset_signals()
 keep(int(sys.argv[1]), Unisolated(sys.argv[2]))
 """
 

@@ -126,7 +126,10 @@ def test_guests_have_no_ring(box: Box) -> None:
 
 
 SYSCALLS, SETUP, TUNE = "isolation.syscalls", "keeper.guest_setup", "keeper.tune_for_fork"
-HANGS = {SETUP: ("module.play(", "signal.pause(); module.play("), TUNE: ("5000", "100")}
+HANGS = {
+    SETUP: ("module.run_sample_guest(", "signal.pause(); module.run_sample_guest("),
+    TUNE: ("5000", "100"),
+}
 
 
 @pytest.mark.parametrize(
@@ -135,8 +138,8 @@ HANGS = {SETUP: ("module.play(", "signal.pause(); module.play("), TUNE: ("5000",
         {SYSCALLS: ("425, 427", "425, 9999")},
         {TUNE: ("nest.fork()", "os.read(-1, 1)")},
         HANGS,
-        {SETUP: ("module.play(", "os._exit(3); module.play(")},
-        {SETUP: ("module.play(", "raise MemoryError; module.play(")},
+        {SETUP: ("module.run_sample_guest(", "os._exit(3); module.run_sample_guest(")},
+        {SETUP: ("module.run_sample_guest(", "raise MemoryError; module.run_sample_guest(")},
         {SETUP: ("signal.pause()", "signal.raise_signal(signal.SIGKILL)")},
     ],
     ids=["nothing pinned", "no fork", "hangs", "exits", "raises", "is killed"],
