@@ -79,6 +79,6 @@ def test_an_answer_for_which_there_is_no_descriptor(all_closed: None) -> None:
     """The system leaves it out of the message where we may have no more."""
     ours, theirs = fork_safe_fds.socketpair(socket.SOCK_SEQPACKET)
     with ours, theirs:
-        theirs.send(b'{"ended":0,"beside":true}\n')
+        theirs.send(b'{"ended":0,"attached":true}\n')
         with pytest.raises(HostError, match=r"^cannot hear from a box: Too many open files$"):
             Control(ours).answer()

@@ -67,8 +67,8 @@ class Control:
             with tempfile.TemporaryFile() as file:
                 file.write(blob)
                 file.seek(0)
-                beside = header[:-1] + b',"beside":true}\n'
-                _send(self.connection, [beside], [*fds, file.fileno()])
+                attached = header[:-1] + b',"attached":true}\n'
+                _send(self.connection, [attached], [*fds, file.fileno()])
         except OSError as error:
             if error.errno in GIVES_OUT:  # the sandbox is there, but nothing can be sent to it
                 raise HostError(f"cannot send to a box: {error.strerror}") from error
@@ -88,13 +88,13 @@ class Control:
     def answer(self) -> Answer:
         """Wait for one answer."""
         try:
-            length, beside, _, _ = self.connection.recvmsg_into([self._packet], SPACE)
+            length, ancillary, _, _ = self.connection.recvmsg_into([self._packet], SPACE)
         except OSError:
             return GONE
-        fds = [fd for _, _, data in beside for (fd,) in FD.iter_unpack(data)]
+        fds = [fd for _, _, data in ancillary for (fd,) in FD.iter_unpack(data)]
         header, _, blob = bytes(self._packet[:length]).partition(b"\n")
         answer = msgspec.json.decode(header) if header else {}
-        if answer.pop("beside", False):
+        if answer.pop("attached", False):
             if not fds:  # the system could give us no descriptor of it
                 raise HostError(f"cannot hear from a box: {os.strerror(errno.EMFILE)}")
             with os.fdopen(fds.pop(), "rb") as file:
@@ -103,6 +103,6 @@ class Control:
 
 
 def _send(connection: socket.socket, parts: Sequence[bytes], fds: Sequence[int]) -> None:
-    """Send a packet; not by `socket.send_fds`, which takes its time where nothing is beside."""
-    beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))] if fds else []
-    connection.sendmsg(parts, beside)
+    """Send a packet; `socket.send_fds` is slow for a packet without descriptors."""
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(map(FD.pack, fds)))] if fds else []
+    connection.sendmsg(parts, rights)

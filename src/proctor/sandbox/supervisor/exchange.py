@@ -82,7 +82,7 @@ def repeated_run_result(heard: KeeperReply, limits: Limits) -> Execution:
     header = heard.answer.header
     if "ended" not in header:
         return Execution(ending=_unheard(heard))
-    if header["state"] == "gone" and heard.killed is None and not header["too_long"]:
+    if header["state"] == "died" and heard.killed is None and not header["too_long"]:
         return Execution(ending=SandboxFailed("the process that forks the runs has died"))
     return _executed(heard, limits)
 

@@ -45,7 +45,7 @@ class RepeatedRuns:
             heard = self._box.ask(
                 order_for_case(output_bytes), stdin, limits, self._box.look_in_namespace
             )
-            if heard.answer.header.get("state") != "kept":
+            if heard.answer.header.get("state") != "clean":
                 self._is_prepared = False
             execution = repeated_run_result(heard, limits)
             if not isinstance(execution.ending, SandboxFailed):

@@ -14,9 +14,9 @@ def test_the_rest_of_an_output_is_read_although_somebody_holds_it_open() -> None
     late = threading.Timer(5, os.close, (writing,))
     late.start()
     began = time.monotonic()
-    gatherer = OutputCollector()
-    gatherer.begin((reading, 100))
-    assert [bytes(part) for part in gatherer.finish()] == [b"all there is"]
+    collector = OutputCollector()
+    collector.start((reading, 100))
+    assert [bytes(part) for part in collector.finish()] == [b"all there is"]
     assert time.monotonic() - began < 4
     late.cancel()
     late.join()
@@ -24,26 +24,26 @@ def test_the_rest_of_an_output_is_read_although_somebody_holds_it_open() -> None
 
 
 def test_what_is_too_long_is_wiped_as_well() -> None:
-    gatherer = OutputCollector()
+    collector = OutputCollector()
     for _ in range(2):
         reading, writing = os.pipe()
         os.write(writing, b"kept, not kept")
         os.close(writing)
-        gatherer.begin((reading, 4))
-        assert [bytes(part) for part in gatherer.finish()] == [b"kept"]
-        assert gatherer.too_long
-        gatherer.wipe()
-        assert not any(gatherer._buffer)
+        collector.start((reading, 4))
+        assert [bytes(part) for part in collector.finish()] == [b"kept"]
+        assert collector.too_long
+        collector.wipe()
+        assert not any(collector._buffer)
 
 
 def test_who_begins_to_watch_again_loses_nothing() -> None:
     reading, writing = os.pipe()
-    gatherer = OutputCollector()
-    gatherer.begin((reading, 100))
+    collector = OutputCollector()
+    collector.start((reading, 100))
     for text in (b"read before, ", b"and after"):
         os.write(writing, text)
         poll = select.poll()
-        gatherer.watch(poll)
-        gatherer.take([fd for fd, _ in poll.poll()], poll)
+        collector.watch(poll)
+        collector.take([fd for fd, _ in poll.poll()], poll)
     os.close(writing)
-    assert [bytes(part) for part in gatherer.finish()] == [b"read before, and after"]
+    assert [bytes(part) for part in collector.finish()] == [b"read before, and after"]

@@ -136,7 +136,7 @@ HANGS = {
     "changes",
     [
         {SYSCALLS: ("425, 427", "425, 9999")},
-        {TUNE: ("nest.fork()", "os.read(-1, 1)")},
+        {TUNE: ("environment.fork()", "os.read(-1, 1)")},
         HANGS,
         {SETUP: ("module.run_sample_guest(", "os._exit(3); module.run_sample_guest(")},
         {SETUP: ("module.run_sample_guest(", "raise MemoryError; module.run_sample_guest(")},

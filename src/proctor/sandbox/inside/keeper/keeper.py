@@ -239,7 +239,7 @@ class Keeper:
         self._output.wipe()
         self._repeated_runs = runs
         runs.start_leak_check(environment, unpack_program(packed_program)[0])
-        self._reply(start_leak_check=True)
+        self._reply(prepared=True)
 
     def _run_case(self, order: dict[str, Any], stdin: memoryview) -> None:
         """Fork one more run of the prepared program, and send back its output."""
