@@ -15,7 +15,8 @@ SOURCE = Path(proctor.__file__).parent
 ALLOWED_PLACES = {
     "languages/": "one file for each language",
     "axes/": "the analysis of C++",
-    "benchmarks/multilingual.py": "names that publishers gave their data",
+    "benchmarks/humaneval_x.py": "names that publishers gave their data",
+    "benchmarks/multipl_e.py": "names that publishers gave their data",
     "benchmarks/repository_tasks.py": "names that publishers gave their data",
     "judge/cpp/": "the judge of C++",
 }

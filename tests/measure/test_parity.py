@@ -216,7 +216,7 @@ def telling(handler: Handler) -> None:
 @pytest.mark.parametrize("chat", [True, False])
 def test_a_server_tells_its_log_probabilities(server: Server, chat: bool) -> None:
     server.always = telling
-    model = OpenAI("m", url=server.url, key=None, chat=chat, how=FAST)
+    model = OpenAI("m", url=server.url, key=None, chat=chat, served_model=FAST)
     found = ask_model(model, PROMPTS, SAMPLING, nothing)
     assert [one.tokens for one in found.said] == [[Token("hi", -0.5)]] * 2
 
@@ -226,7 +226,7 @@ def test_a_server_that_refuses_to_tell_is_asked_without(server: Server) -> None:
         (status(400) if "logprobs" in handler.body else good)(handler)
 
     server.always = refuse
-    model = OpenAI("m", url=server.url, key=None, chat=True, how=FAST)
+    model = OpenAI("m", url=server.url, key=None, chat=True, served_model=FAST)
     found = ask_model(model, PROMPTS, SAMPLING, nothing)
     assert [one.tokens for one in found.said] == [None, None]
     assert found.said[0].completion.completion == f"echo {PROMPTS[0].text}"
@@ -234,7 +234,7 @@ def test_a_server_that_refuses_to_tell_is_asked_without(server: Server) -> None:
 
 def test_a_server_that_is_gone_is_no_answer_at_all(server: Server) -> None:
     server.always = status(500)
-    model = OpenAI("m", url=server.url, key=None, chat=True, how=FAST)
+    model = OpenAI("m", url=server.url, key=None, chat=True, served_model=FAST)
     with pytest.raises(PassingNoAnswer, match="500"):
         ask_model(model, PROMPTS, SAMPLING, nothing)
     server.always = status(400)

@@ -32,8 +32,8 @@ def prompts(_: bool) -> Sequence[Prompt]:
 def behind(server: Server) -> Open:
     @contextmanager
     def open_with(size: int | None) -> Iterator[Provider]:
-        how = ServedModel(max_in_flight=size or 1, seconds=2.0, first_wait_seconds=0.01)
-        yield OpenAI("m", url=server.url, key=None, chat=True, how=how)
+        served_model = ServedModel(max_in_flight=size or 1, seconds=2.0, first_wait_seconds=0.01)
+        yield OpenAI("m", url=server.url, key=None, chat=True, served_model=served_model)
 
     return open_with
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor.checks.contract.rejection import lazies, stub, tested_functions
+from proctor.checks.contract.rejection import called_functions, lazies, stub
 from proctor.records.task import Assertions, CallCases, StdinCases, Task, UnitTests
 from proctor.records.task import TestProgram as ProgramTests  # pytest would take it for a test
 
@@ -27,7 +27,7 @@ def task(tests: Any, **more: Any) -> Task:
     ],
 )  # fmt: skip
 def test_what_tests_call(one: Task, names: set[tuple[str, str]]) -> None:
-    assert tested_functions(one) == names
+    assert called_functions(one) == names
 
 
 @pytest.mark.parametrize("entry", ["f", "Solution().f"])

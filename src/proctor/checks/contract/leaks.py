@@ -31,7 +31,7 @@ from proctor.checks.contract.evidence import (
     is_our_failure,
     is_together,
 )
-from proctor.checks.contract.rejection import tested_functions
+from proctor.checks.contract.rejection import called_functions
 from proctor.checks.contract.result import Status
 from proctor.extraction.assemble import verbatim
 from proctor.judge.judge import Judge
@@ -261,7 +261,7 @@ def _without_head(text: str) -> str:
 def _stubs(task: Task) -> str:
     """Return functions that look around when a test calls them, and the look at the beginning."""
     lines = ["look('while it was loaded')"]
-    for owner, name in sorted(tested_functions(task)):
+    for owner, name in sorted(called_functions(task)):
         indent = "    " if owner else ""
         first = "self, " if owner else ""
         lines += [f"class {owner}:"] if owner else []

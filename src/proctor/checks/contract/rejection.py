@@ -125,7 +125,7 @@ def _closed(task: Task) -> Answers:
 def stub(task: Task, returns: str) -> str:
     """Return code that defines every tested function; each returns the same expression."""
     lines = []
-    for owner, name in sorted(tested_functions(task)):
+    for owner, name in sorted(called_functions(task)):
         if owner:
             lines += [f"class {owner}:", f"    def {name}(self, *args, **kwargs):"]
             lines.append(f"        return {returns}")
@@ -134,7 +134,7 @@ def stub(task: Task, returns: str) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def tested_functions(task: Task) -> set[tuple[str, str]]:
+def called_functions(task: Task) -> set[tuple[str, str]]:
     """Return the functions that tests call, as pairs of class and name; no class: ''."""
     entry = task.entry_point
     if entry is None and isinstance(task.tests, CallCases):
