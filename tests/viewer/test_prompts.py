@@ -67,7 +67,7 @@ def test_a_benchmark_by_name(
     said = manifest(source=basics.source, benchmark="basics")
     found = Prompts().find(said, receipt(task_id=task.task_id, task_sha256=task.sha256), None)
     assert isinstance(found, RecoveredPrompt)
-    assert found.prompt == task.prompt
+    assert found.text == task.prompt
 
 
 def test_the_time_limit_is_not_the_question(

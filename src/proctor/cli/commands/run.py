@@ -94,15 +94,9 @@ def run(
     )
     settings = load_settings()
     open_backend = backend_factory(engine_options, settings)
-    selection = setup.parse_selection(release, start_date, end_date)
+    subset = setup.parse_selection(release, start_date, end_date)
     loaded = setup.open_benchmarks(
-        benchmark,
-        data,
-        settings,
-        timeout=timeout,
-        memory=memory,
-        selection=selection,
-        first=samples,
+        benchmark, data, settings, timeout=timeout, memory=memory, selection=subset, first=samples
     )
 
     def plan_for(
