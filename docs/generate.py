@@ -35,7 +35,6 @@ from proctor.records.receipt import Manifest, Receipt
 from proctor.records.verdict import OUTCOMES
 from proctor.results.summary import SuiteSummary, Summary
 from proctor.server import openapi
-from proctor.server.app import NEEDS
 from proctor.settings import Settings
 from proctor.watch.config import Config
 from proctor.watch.job_state import Evaluated
@@ -149,9 +148,8 @@ def api() -> Iterator[str]:
     yield "# The API of `proctor serve`\n\nThe service itself shows this at `/schema`, and"
     yield "as OpenAPI at `/schema/openapi.json`; [how to use it](../guides/service.md)."
     for one in openapi.OPERATIONS:
-        scope = NEEDS[one.path]
         yield f"\n## {one.method.upper()} {one.path}\n\n{one.about}"
-        yield f"Needs the scope `{scope}`." if scope else "Needs no key."
+        yield f"Needs the scope `{one.scope}`." if one.scope else "Needs no key."
         for name, place, about in one.parameters:
             yield f"- `{name}` ({place}): {about}"
         for verb, kind in (("Takes", one.takes), ("Gives", one.gives)):

@@ -11,37 +11,9 @@ from litestar.handlers import BaseRouteHandler
 from proctor.server import routes
 from proctor.server.compat import piston, sandboxfusion
 from proctor.server.errors import ErrorResponse, error_response
-from proctor.server.keys import Scope
 from proctor.server.log import AccessLog
 from proctor.server.middleware import RequestMiddleware
 from proctor.server.service import Service
-
-NEEDS: dict[str, Scope | None] = {
-    "/v1/grade": "grade",
-    "/v1/grade/batch": "grade",
-    "/v1/execute": "execute",
-    "/v1/sessions": "execute",
-    "/v1/sessions/{session_id}": "execute",
-    "/v1/sessions/{session_id}/execute": "execute",
-    "/v1/benchmarks": "tasks",
-    "/v1/benchmarks/{name}": "tasks",
-    "/v1/tasks/{task_id}": "tasks",
-    "/metrics": "metrics",
-    "/run_code": "execute",
-    "/run_jupyter": "execute",
-    "/submit": "grade",
-    "/get_metrics": "grade",
-    "/get_metrics_function": "tasks",
-    "/list_datasets": "tasks",
-    "/list_ids": "tasks",
-    "/get_prompts": "tasks",
-    "/get_prompt_by_id": "tasks",
-    "/api/v2/runtimes": "execute",
-    "/api/v2/packages": "execute",
-    "/api/v2/execute": "execute",
-    **dict.fromkeys(("/healthz", "/readyz", "/v1/ping", "/schema", "/schema/openapi.json")),
-}
-"""Which scope of a key each path needs, in whichever dialect; a path that is not here is closed."""
 
 
 def create_app(service: Service) -> Litestar:
@@ -50,7 +22,7 @@ def create_app(service: Service) -> Litestar:
     dialects = (routes, sandboxfusion, piston)
     return Litestar(
         route_handlers=[route for dialect in dialects for route in dialect.routes(service)],
-        guards=[_allowed],
+        guards=[_check_scope],
         exception_handlers=handlers,
         openapi_config=None,
         logging_config=None,
@@ -63,13 +35,11 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[bytes
     return piston.refuse(request, error) if its else error_response(request, error)
 
 
-async def _allowed(
+async def _check_scope(
     connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
 ) -> None:
-    """Refuse who has a key, but not for this."""
-    del handler
-    path = connection.scope["path_template"]
-    scope = NEEDS.get(path, "")
+    """Reject keys without the scope that the handler names; one that names none is closed."""
+    scope = handler.opt.get("scope", "missing")
     if scope is not None and scope not in connection.scope["state"]["caller"].scopes:
         raise ErrorResponse(
             HTTPStatus.FORBIDDEN, "scope", f"this needs a key with the scope {scope}"

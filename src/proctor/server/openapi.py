@@ -10,6 +10,7 @@ import msgspec
 
 from proctor.benchmarks.tasks_file import Row
 from proctor.client import schema
+from proctor.server.keys import Scope
 
 JSON, LINES, TEXT = "application/json", "application/x-ndjson", "text/plain"
 ALWAYS = (401, 403, 503)
@@ -32,49 +33,58 @@ class Operation(NamedTuple):
     media: str = JSON
     parameters: tuple[tuple[str, str, str], ...] = ()
     """Name, where it stands, what it is."""
-    open: bool = False
-    """Whether it needs no key."""
+    scope: Scope | None = None
+    """What a key must be for; None: it needs no key. The handler names it, too."""
 
 
 OPERATIONS = (
     Operation(
         *("post", "/v1/grade", "Judge one or several completions of a task.", schema.Graded),
         *(schema.Grade, WORK),
+        scope="grade",
     ),
     Operation(
         *("post", "/v1/grade/batch", "Judge a stream of completions, one JSON object a line."),
         *(schema.BatchAnswer, schema.BatchLine, (415, 429)),
         media=LINES,
+        scope="grade",
     ),
     Operation(
         *("post", "/v1/execute", "Run one program and say what happened.", schema.Executed),
         *(schema.Execute, WORK),
+        scope="execute",
     ),
     Operation(
         *("post", "/v1/sessions", "Open a notebook: a Python process that keeps its names."),
         *(schema.SessionAbout, schema.OpenSession, WORK),
+        scope="execute",
     ),
     Operation(
         *("get", "/v1/sessions", "List your open notebooks.", schema.Sessions),
+        scope="execute",
     ),
     Operation(
         *("post", "/v1/sessions/{session_id}/execute", "Run a cell.", schema.ExecutedCell),
         *(schema.ExecuteCell, (*WORK, 404, 409)),
         parameters=(SESSION,),
+        scope="execute",
     ),
     Operation(
         *("delete", "/v1/sessions/{session_id}", "Close a notebook.", schema.SessionAbout),
         refusals=(404,),
         parameters=(SESSION,),
+        scope="execute",
     ),
     Operation(
         *("get", "/v1/benchmarks", "List the benchmarks that are known by name."),
         list[schema.BenchmarkAbout],
+        scope="tasks",
     ),
     Operation(
         *("get", "/v1/benchmarks/{name}", "List the tasks of a benchmark.", schema.BenchmarkTasks),
         refusals=(404,),
         parameters=(("name", "path", "Its name."),),
+        scope="tasks",
     ),
     Operation(
         *("get", "/v1/tasks/{task_id}", "Tell about a task.", schema.TaskAbout),
@@ -84,10 +94,11 @@ OPERATIONS = (
             ("benchmark", "query", "The name of its benchmark; without it, one that is in use."),
             ("tests", "query", "`true`: with its tests and solution; needs the scope tests."),
         ),
+        scope="tasks",
     ),
-    Operation("get", "/healthz", "Say that the process lives.", schema.Status, open=True),
-    Operation("get", "/readyz", "Say whether it takes work.", schema.Status, open=True),
-    Operation("get", "/metrics", "Counters for Prometheus.", str, media=TEXT),
+    Operation("get", "/healthz", "Say that the process lives.", schema.Status),
+    Operation("get", "/readyz", "Say whether it takes work.", schema.Status),
+    Operation("get", "/metrics", "Counters for Prometheus.", str, media=TEXT, scope="metrics"),
 )
 
 
@@ -127,7 +138,11 @@ def document() -> bytes:
 def _operation(one: Operation, schemas: dict[Any, Any]) -> dict[str, Any]:
     trouble = {JSON: {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
     given = {"type": "string"} if one.gives is str else schemas[one.gives]
-    refused = (*one.refusals, *(() if one.open else ALWAYS), *((503,) if one.open else ()))
+    refused = (
+        *one.refusals,
+        *(() if one.scope is None else ALWAYS),
+        *((503,) if one.scope is None else ()),
+    )
     made: dict[str, Any] = {
         "summary": one.about,
         "responses": {
@@ -138,7 +153,7 @@ def _operation(one: Operation, schemas: dict[Any, Any]) -> dict[str, Any]:
             },
         },
     }
-    if one.open:
+    if one.scope is None:
         made["security"] = []
     if one.takes is not None:
         content = {one.media: {"schema": schemas[one.takes]}}

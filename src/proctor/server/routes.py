@@ -54,7 +54,7 @@ def json(record: Any, status: int = HTTPStatus.OK) -> Response[bytes]:
 
 
 def _work(service: Service) -> list[Any]:
-    @post("/v1/grade", status_code=HTTPStatus.OK)
+    @post("/v1/grade", opt={"scope": "grade"}, status_code=HTTPStatus.OK)
     async def grade(request: AnyRequest) -> Response[bytes]:
         plan = await grading_plan(
             service, await body_of(request, m.Grade), max_completions=service.bounds.completions
@@ -62,12 +62,12 @@ def _work(service: Service) -> list[Any]:
         receipts = await graded_body(service, caller_of(request), plan)
         return json(m.Graded(task_id=plan.task.task_id, receipts=receipts))
 
-    @post("/v1/execute", status_code=HTTPStatus.OK)
+    @post("/v1/execute", opt={"scope": "execute"}, status_code=HTTPStatus.OK)
     async def execute(request: AnyRequest) -> Response[bytes]:
         ask = await body_of(request, m.Execute)
         return json(await execution_body(service, caller_of(request), ask))
 
-    @asgi("/v1/grade/batch", copy_scope=False)
+    @asgi("/v1/grade/batch", opt={"scope": "grade"}, copy_scope=False)
     async def batch(scope: Scope, receive: Receive, send: Send) -> None:
         await Batch(service, cast("HTTPScope", scope), receive, send).answer()
 
@@ -75,22 +75,24 @@ def _work(service: Service) -> list[Any]:
 
 
 def _sessions(service: Service) -> list[Any]:
-    @post("/v1/sessions", status_code=HTTPStatus.OK)
+    @post("/v1/sessions", opt={"scope": "execute"}, status_code=HTTPStatus.OK)
     async def open_session(request: AnyRequest) -> Response[bytes]:
         ask = await body_of(request, m.OpenSession)
         return json(await notebook_routes.opened(service, caller_of(request), ask))
 
-    @get("/v1/sessions")
+    @get("/v1/sessions", opt={"scope": "execute"})
     async def list_sessions(request: AnyRequest) -> Response[bytes]:
         return json(notebook_routes.listed(service, caller_of(request)))
 
-    @post("/v1/sessions/{session_id:str}/execute", status_code=HTTPStatus.OK)
+    @post(
+        "/v1/sessions/{session_id:str}/execute", opt={"scope": "execute"}, status_code=HTTPStatus.OK
+    )
     async def execute_cell(request: AnyRequest) -> Response[bytes]:
         name, caller = request.path_params["session_id"], caller_of(request)
         ask = await body_of(request, m.ExecuteCell)
         return json(await notebook_routes.executed(service, caller, name, ask))
 
-    @delete("/v1/sessions/{session_id:str}", status_code=HTTPStatus.OK)
+    @delete("/v1/sessions/{session_id:str}", opt={"scope": "execute"}, status_code=HTTPStatus.OK)
     async def close_session(request: AnyRequest) -> Response[bytes]:
         name, caller = request.path_params["session_id"], caller_of(request)
         return json(await notebook_routes.closed(service, caller, name))
@@ -99,11 +101,11 @@ def _sessions(service: Service) -> list[Any]:
 
 
 def _reading(service: Service) -> list[Any]:
-    @get("/v1/benchmarks")
+    @get("/v1/benchmarks", opt={"scope": "tasks"})
     async def benchmarks() -> Response[bytes]:
         return json(await asyncio.to_thread(_all_benchmarks, service))
 
-    @get("/v1/benchmarks/{name:str}")
+    @get("/v1/benchmarks/{name:str}", opt={"scope": "tasks"})
     async def benchmark(request: AnyRequest) -> Response[bytes]:
         name = request.path_params["name"]
         found = await _found(lambda: service.benchmark(name))
@@ -111,7 +113,7 @@ def _reading(service: Service) -> list[Any]:
             m.BenchmarkTasks(name=found.name, sha256=found.sha256, task_ids=list(found.ids))
         )
 
-    @get("/v1/tasks/{task_id:path}")
+    @get("/v1/tasks/{task_id:path}", opt={"scope": "tasks"})
     async def task(request: AnyRequest) -> Response[bytes]:
         shown = request.query_params.get("tests") == "true"
         if shown and "tests" not in caller_of(request).scopes:
@@ -180,11 +182,11 @@ def _has(benchmark: Benchmark, task_id: str) -> bool:
 
 
 def _health(service: Service) -> list[Any]:
-    @get("/healthz")
+    @get("/healthz", opt={"scope": None})
     async def healthz() -> Response[bytes]:
         return json(m.Status(status="ok"))
 
-    @get("/readyz")
+    @get("/readyz", opt={"scope": None})
     async def readyz() -> Response[bytes]:
         if service.draining:
             raise ErrorResponse(HTTPStatus.SERVICE_UNAVAILABLE, "draining", "the service ends", 1.0)
@@ -193,7 +195,7 @@ def _health(service: Service) -> list[Any]:
             raise ErrorResponse(HTTPStatus.SERVICE_UNAVAILABLE, "sandbox", said, 1.0)
         return json(m.Status(status="ready"))
 
-    @get("/metrics")
+    @get("/metrics", opt={"scope": "metrics"})
     async def metrics() -> Response[str]:
         text = service.metrics.text(
             gate=service.gate,
@@ -203,11 +205,11 @@ def _health(service: Service) -> list[Any]:
         )
         return Response(text, media_type=PROMETHEUS)
 
-    @get("/schema/openapi.json")
+    @get("/schema/openapi.json", opt={"scope": None})
     async def document() -> Response[bytes]:
         return Response(openapi.document(), media_type=JSON)
 
-    @get("/schema")
+    @get("/schema", opt={"scope": None})
     async def page() -> Response[str]:
         return Response(openapi.page(), media_type="text/html; charset=utf-8")
 

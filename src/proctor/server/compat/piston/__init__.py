@@ -56,15 +56,15 @@ def routes(service: Service) -> Sequence[ControllerRouterHandler]:
 
 
 def _asking(known: Runtimes) -> list[ControllerRouterHandler]:
-    @get("/runtimes")
+    @get("/runtimes", opt={"scope": "execute"})
     async def list_runtimes() -> Response[bytes]:
         return _answer(shown(await asyncio.to_thread(known.all)))
 
-    @get("/packages")
+    @get("/packages", opt={"scope": "execute"})
     async def list_packages() -> Response[bytes]:
         return _answer(packages(await asyncio.to_thread(known.all)))
 
-    @route("/packages", http_method=["POST", "DELETE"])
+    @route("/packages", opt={"scope": "execute"}, http_method=["POST", "DELETE"])
     async def change_packages() -> Response[bytes]:
         raise Wrong(READ_ONLY, status=HTTPStatus.METHOD_NOT_ALLOWED)
 
@@ -72,7 +72,7 @@ def _asking(known: Runtimes) -> list[ControllerRouterHandler]:
 
 
 def _executing(service: Service, known: Runtimes) -> ControllerRouterHandler:
-    @post("/execute")
+    @post("/execute", opt={"scope": "execute"})
     async def execute(request: AnyRequest) -> Response[bytes]:
         if not request.headers.get("content-type", "").startswith(JSON):
             raise Wrong(NOT_JSON, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)

@@ -56,11 +56,11 @@ def routes(service: Service) -> Sequence[ControllerRouterHandler]:
 
 
 def _running(service: Service) -> Sequence[ControllerRouterHandler]:
-    @get("/v1/ping")
+    @get("/v1/ping", opt={"scope": None})
     async def ping() -> Response[bytes]:
         return _json(b'"pong"')
 
-    @post("/run_code")
+    @post("/run_code", opt={"scope": "execute"})
     async def run_code(request: AnyRequest) -> Response[bytes]:
         body = await request.body()
         asked = requests.run_code(await _parsed(request, body), service.max_seconds)
@@ -73,7 +73,7 @@ def _running(service: Service) -> Sequence[ControllerRouterHandler]:
         )
         return _answer(ran)
 
-    @post("/run_jupyter")
+    @post("/run_jupyter", opt={"scope": "execute"})
     async def run_jupyter(request: AnyRequest) -> Response[bytes]:
         body = await _parsed(request, await request.body())
         asked = requests.run_jupyter(body, service.max_seconds)
@@ -97,16 +97,16 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
         waiting = service.gate.run(work, key=_key(request), wait_seconds=ASKING_SECONDS)
         return _json(await waiting)
 
-    @get("/list_datasets")
+    @get("/list_datasets", opt={"scope": "tasks"})
     async def list_datasets(request: AnyRequest) -> Response[bytes]:
         work = lambda: datasets.names(service)  # noqa: E731
         return _answer(await service.gate.run(work, key=_key(request), wait_seconds=ASKING_SECONDS))
 
-    @post("/list_ids")
+    @post("/list_ids", opt={"scope": "tasks"})
     async def list_ids(request: AnyRequest) -> Response[bytes]:
         return await ask(request, requests.get_prompts, lambda asked: datasets.ids(service, asked))
 
-    @post("/get_prompts")
+    @post("/get_prompts", opt={"scope": "tasks"})
     async def get_prompts(request: AnyRequest) -> Response[bytes]:
         def answer(asked: requests.GetPrompts) -> Any:
             found = datasets.problems(service, asked)
@@ -114,7 +114,7 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
 
         return await ask(request, requests.get_prompts, answer)
 
-    @post("/get_prompt_by_id")
+    @post("/get_prompt_by_id", opt={"scope": "tasks"})
     async def get_prompt_by_id(request: AnyRequest) -> Response[bytes]:
         def answer(asked: requests.GetPrompt) -> Any:
             return datasets.shown(datasets.problem(service, asked), asked.config)
@@ -127,7 +127,7 @@ def _asking(service: Service) -> Sequence[ControllerRouterHandler]:
 def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
     submissions = Submissions(service.engine, service.sandbox, service.metrics)
 
-    @post("/submit")
+    @post("/submit", opt={"scope": "grade"})
     async def submit(request: AnyRequest) -> Response[bytes]:
         body = await request.body()
         asked = requests.submit(await _parsed(request, body), service.max_seconds)
@@ -149,12 +149,12 @@ def _judging(service: Service) -> Sequence[ControllerRouterHandler]:
         )
         return _answer(judged)
 
-    @post("/get_metrics")
+    @post("/get_metrics", opt={"scope": "grade"})
     async def get_metrics(request: AnyRequest) -> Response[bytes]:
         body = await _parsed(request, await request.body())
         return _answer(metrics(requests.get_metrics(body, service.max_seconds, results=True)))
 
-    @post("/get_metrics_function")
+    @post("/get_metrics_function", opt={"scope": "tasks"})
     async def get_metrics_function(request: AnyRequest) -> Response[bytes]:
         body = await _parsed(request, await request.body())
         requests.get_metrics(body, service.max_seconds, results=False)
