@@ -15,21 +15,19 @@ import statistics
 import time
 from collections.abc import Callable
 
-from proctor.sandbox.inside.isolation import syscalls
+from proctor.sandbox.inside.isolation import libc
 from proctor.sandbox.inside.roles.candidate import answer as _warm  # noqa: F401  as in a box
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.rootfs import PRELOADED
 
-FLAGS = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
+FLAGS = libc.NOSUID | libc.NODEV | libc.NOEXEC
 MACHINE = os.uname().machine
-BOX_FILTER, FILTER = map(
-    syscalls.Filter, (seccomp.program(MACHINE), seccomp.guests_program(MACHINE))
-)
+BOX_FILTER, FILTER = map(libc.Filter, (seccomp.program(MACHINE), seccomp.guests_program(MACHINE)))
 
 
 def own_files() -> None:
-    syscalls.unshare(syscalls.NEWNS)
-    syscalls.mount("scratch", "/tmp", "tmpfs", syscalls.NOSUID | syscalls.NODEV, "size=64m")
+    libc.unshare(libc.NEWNS)
+    libc.mount("scratch", "/tmp", "tmpfs", libc.NOSUID | libc.NODEV, "size=64m")
 
 
 def limits() -> None:
@@ -39,18 +37,18 @@ def limits() -> None:
 
 
 def new_user() -> None:
-    syscalls.unshare(syscalls.NEWUSER)
-    syscalls.map_user(1000, 0, 0)
+    libc.unshare(libc.NEWUSER)
+    libc.map_user(1000, 0, 0)
 
 
 LAYERS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("pid namespace with an init", lambda: None),  # the parent makes it
     ("mount namespace, own scratch", own_files),
-    ("own /proc", lambda: syscalls.mount("proc", "/proc", "proc", FLAGS, "hidepid=2")),
-    ("ipc namespace", lambda: syscalls.unshare(syscalls.NEWIPC)),
+    ("own /proc", lambda: libc.mount("proc", "/proc", "proc", FLAGS, "hidepid=2")),
+    ("ipc namespace", lambda: libc.unshare(libc.NEWIPC)),
     ("user namespace", new_user),
     ("limits", limits),
-    ("no capabilities", syscalls.drop_capabilities),
+    ("no capabilities", libc.drop_capabilities),
     ("system call filter", FILTER.install),
 )
 
@@ -80,22 +78,20 @@ def main() -> None:
 def own_box() -> None:
     """Enter new namespaces, as the keeper of a box does, with the right to create more."""
     user, group = os.getuid(), os.getgid()
-    syscalls.unshare(
-        syscalls.NEWUSER | syscalls.NEWNS | syscalls.NEWPID | syscalls.NEWIPC | syscalls.NEWNET
-    )
-    syscalls.map_user(0, user, group)
+    libc.unshare(libc.NEWUSER | libc.NEWNS | libc.NEWPID | libc.NEWIPC | libc.NEWNET)
+    libc.map_user(0, user, group)
     child = os.fork()
     if child:
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
-    syscalls.mount("proc", "/proc", "proc", FLAGS)
+    libc.mount(None, "/", None, libc.RECURSIVE | libc.PRIVATE)
+    libc.mount("proc", "/proc", "proc", FLAGS)
 
 
 class Forker:
     """Forks children behind a number of layers."""
 
     def __init__(self) -> None:
-        self._pauser = syscalls.Pauser()
+        self._pauser = libc.Pauser()
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def fork(self, layers: int) -> float:
@@ -103,7 +99,7 @@ class Forker:
         begin = time.perf_counter()
         init = 0
         if layers:
-            syscalls.unshare(syscalls.NEWPID)
+            libc.unshare(libc.NEWPID)
             init = self._pauser.start()
         pid = os.fork()
         if pid == 0:
@@ -115,7 +111,7 @@ class Forker:
                 os._exit(1)
             os._exit(0)
         if layers:
-            syscalls.setns(self._own, syscalls.NEWPID)
+            libc.setns(self._own, libc.NEWPID)
         if os.waitpid(pid, 0)[1] != 0:
             raise SystemExit("a layer could not be set up")
         if init:

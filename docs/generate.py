@@ -15,8 +15,7 @@ import msgspec
 
 import proctor
 from proctor.axes.measure import Axes
-from proctor.benchmarks import tasks_file
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, tasks_file
 from proctor.benchmarks.source import Declaration
 from proctor.benchmarks.suites import SUITES
 from proctor.checks.contract import LINES

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from proctor import languages
-from proctor.benchmarks import plugin_benchmarks, source_of
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, plugin_benchmarks, source_of
 from proctor.benchmarks.source import Source
 from proctor.errors import InputError
 from proctor.plugins import load_plugins

@@ -22,8 +22,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from proctor.benchmarks import load, tasks_file
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.errors import HostError, InputError
 from proctor.grading.engine import grader_threads
 from proctor.grading.evaluate import Plan

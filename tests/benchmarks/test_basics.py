@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from proctor import grade_many
-from proctor.benchmarks import find, is_pinned, load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, find, is_pinned, load
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble
 from proctor.extraction.python.syntax import bound_names

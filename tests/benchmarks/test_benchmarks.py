@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor.benchmarks import cache_folder, find, is_pinned, load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, cache_folder, find, is_pinned, load
 from proctor.benchmarks.source import no_alias
 from proctor.errors import InputError
 from proctor.records.task import Assertions, CheckFunction
@@ -309,7 +308,7 @@ def test_a_new_file_of_the_package_declares_a_benchmark(tmp_path: Path) -> None:
         "from proctor.benchmarks.tasks_file import read\n"
         "SOURCES = (Source(name='added', summary='', file='x', licence='', read=read),)\n"
     )
-    code = "from proctor.benchmarks.registry import TABLE; print(list(TABLE)[-1])"
+    code = "from proctor.benchmarks import TABLE; print(list(TABLE)[-1])"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks import load
+from proctor.benchmarks import TABLE, load
 from proctor.benchmarks.bigcodebench import LIBRARIES
-from proctor.benchmarks.registry import TABLE
 from proctor.errors import InputError
 from proctor.extraction import extract
 from proctor.extraction.assemble import assemble, reference_program

@@ -2,8 +2,7 @@
 
 import pytest
 
-from proctor.benchmarks import load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, load
 from proctor.extraction.assemble import verbatim
 from proctor.judge.judge import Judge
 from proctor.models.prompting import render_prompt

@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proctor.benchmarks import find
+from proctor.benchmarks import TABLE, find
 from proctor.benchmarks.download import download
-from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.source import Source
 from proctor.errors import InputError
 

@@ -45,6 +45,6 @@ def test_what_means_nothing(text: str, said: str) -> None:
 
 
 def test_no_suite_has_the_name_of_a_benchmark() -> None:
-    from proctor.benchmarks.registry import TABLE
+    from proctor.benchmarks import TABLE
 
     assert not set(SUITES) & set(TABLE)

@@ -578,16 +578,16 @@ def test_limits_of_the_system(files: Path, limit: tuple[str, int]) -> None:
 
 DISK = """
 import os, subprocess, sys
-from proctor.sandbox.inside.isolation import syscalls
-syscalls.unshare(syscalls.NEWNS)
-syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
+from proctor.sandbox.inside.isolation import libc
+libc.unshare(libc.NEWNS)
+libc.mount(None, "/", None, libc.RECURSIVE | libc.PRIVATE)
 os.mkdir("disk")
-syscalls.mount("disk", "disk", "tmpfs", 0, "size=" + sys.argv[1])
+libc.mount("disk", "disk", "tmpfs", 0, "size=" + sys.argv[1])
 for _ in range(2):
     ran = subprocess.run([sys.executable, "-m", "proctor", *sys.argv[3:]], capture_output=True)
     left = [(folder, sorted(files)) for folder, _, files in os.walk("disk")]
     print([ran.returncode, ran.stdout.decode(), ran.stderr.decode(), left])
-    syscalls.mount(None, "disk", None, syscalls.REMOUNT | int(sys.argv[2]), "size=64m")
+    libc.mount(None, "disk", None, libc.REMOUNT | int(sys.argv[2]), "size=64m")
 for name in ("receipts", "completions"):
     print(open(f"disk/run/{name}.jsonl").read())
 """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE
 
 Proctor = Callable[..., Any]
 

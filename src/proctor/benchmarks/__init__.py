@@ -9,7 +9,8 @@ anything; Proctor's own benchmarks are part of the package. Files are read as st
 that do not fit into a bounded memory are read again when they are needed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ import msgspec
 
 from proctor.benchmarks import tasks_file
 from proctor.benchmarks.lazy_tasks import LazyTasks
-from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.rows import read_all, read_rows
 from proctor.benchmarks.selection import Selection
 from proctor.benchmarks.source import Declaration, Fields, Source, no_alias, reader
@@ -48,6 +48,17 @@ GROUP = "proctor.benchmarks"
 """Group of entry points by which other packages add a benchmark: a name and a Source."""
 OWN_FOLDER = Path(__file__).parent.parent / "data"
 Change = Callable[[Task], Task]
+
+
+def _sources() -> Iterator[Source]:
+    """Yield what the files of this package declare; files without SOURCES are not imported."""
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        if "\nSOURCES = " in file.read_text("utf-8"):
+            yield from import_module(f"{__name__}.{file.stem}").SOURCES
+
+
+TABLE = {source.name: source for source in sorted(_sources(), key=lambda one: one.position)}
+"""The benchmarks of this package by name."""
 
 
 def load(

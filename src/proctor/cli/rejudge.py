@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from proctor.benchmarks import load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, load
 from proctor.cli import INTERRUPTED, complain, options, setup
 from proctor.cli.interrupt import Interrupt
 from proctor.cli.progress import GradingBar

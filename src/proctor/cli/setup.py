@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 import typer
 
-from proctor.benchmarks import is_pinned, load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, is_pinned, load
 from proctor.benchmarks.selection import Selection, parse_day
 from proctor.benchmarks.suites import members
 from proctor.cli.options import DEFAULT_PYTHON, Extract, Preamble

@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from proctor.api import submit
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE
 from proctor.errors import InputError, SandboxError
 from proctor.grading.prepare import Options
 from proctor.integrations.dataset_columns import (

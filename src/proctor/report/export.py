@@ -17,8 +17,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, load
 from proctor.errors import InputError, boundary
 from proctor.formats import bigcode, evalplus, human_eval, livecodebench, multipl_e
 from proctor.formats.record import Record

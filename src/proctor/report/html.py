@@ -7,7 +7,7 @@ from html import escape
 
 from proctor.records.verdict import OUTCOMES, Bucket
 from proctor.report.breakdown import Details
-from proctor.report.full import sections
+from proctor.report.run_report import sections
 from proctor.report.section import Section
 from proctor.report.text import printable
 from proctor.results.summary import Summary, failure_reasons

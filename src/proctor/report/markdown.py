@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proctor.report.breakdown import Details
-from proctor.report.full import sections
+from proctor.report.run_report import sections
 from proctor.report.section import Section
 from proctor.report.text import printable
 from proctor.results.summary import Summary, failure_reasons

@@ -10,8 +10,7 @@ import msgspec
 from litestar import Request, Response, asgi, delete, get, post
 from litestar.types import HTTPScope, Receive, Scope, Send
 
-from proctor.benchmarks import find
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, find
 from proctor.client import schema as m
 from proctor.errors import InputError
 from proctor.records.encoding import encode

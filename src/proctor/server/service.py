@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.benchmarks import load, tasks_file
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, load, tasks_file
 from proctor.client.schema import decode
 from proctor.errors import InputError
 from proctor.grading.engine import Engine, LocalEngine

@@ -7,8 +7,7 @@ from typing import NamedTuple, get_args
 
 import msgspec
 
-from proctor.benchmarks import load
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, load
 from proctor.errors import InputError, ProctorError
 from proctor.models.prompting import Strategy, TestsShown, render_prompt
 from proctor.records.receipt import Manifest, Receipt

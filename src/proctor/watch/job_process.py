@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE
 from proctor.errors import InputError, ProctorError
 from proctor.grading.evaluate import Plan, evaluate
 from proctor.grading.generate import generate

@@ -205,13 +205,13 @@ from proctor.records.program import Program
 from proctor.records.limits import Limits
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.tiers.select import open_sandbox
-from proctor.sandbox.inside.isolation import landlock, syscalls
+from proctor.sandbox.inside.isolation import landlock, libc
 who, tier, python, source = sys.argv[1:5]
 sys.executable = python
 if "no-namespaces" in sys.argv:  # as in a container with Docker's own filter
     call = {"x86_64": 272, "aarch64": 97}[os.uname().machine]
     steps = [(0x20, 0, 0, 0), (0x15, 0, 1, call), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000)]
-    syscalls.Filter(b"".join(struct.pack("HBBI", *step) for step in steps)).install()
+    libc.Filter(b"".join(struct.pack("HBBI", *step) for step in steps)).install()
 if "no-landlock" in sys.argv:
     landlock.abi = lambda: 0
 source = Program(source=open(source).read())

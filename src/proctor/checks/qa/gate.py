@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE
 from proctor.checks.contract.result_store import latest_result, why_not
 from proctor.checks.qa.policy import Policy, Smoke
 from proctor.errors import InputError, ProctorError

@@ -5,9 +5,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from proctor.benchmarks import find, find_all, is_pinned, plugin_benchmarks
+from proctor.benchmarks import TABLE, find, find_all, is_pinned, plugin_benchmarks
 from proctor.benchmarks.download import download as fetch
-from proctor.benchmarks.registry import TABLE
 from proctor.benchmarks.selection import Selection
 from proctor.benchmarks.source import Source
 from proctor.checks.contract.result import Result

@@ -7,7 +7,7 @@ import typer
 
 from proctor.cli import options, setup
 from proctor.errors import InputError
-from proctor.report import csv_export, full
+from proctor.report import csv_export, run_report
 from proctor.report import html as page
 from proctor.report import json as as_json
 from proctor.report import markdown as md
@@ -49,8 +49,8 @@ def report(
     if parquet is not None:
         csv_export.write_parquet(run, parquet)
     if json:
-        typer.echo(as_json.render(full.record(summary, details)))
+        typer.echo(as_json.render(run_report.record(summary, details)))
     else:
-        typer.echo((md if markdown else full).render(summary, details), nl=False)
+        typer.echo((md if markdown else run_report).render(summary, details), nl=False)
     if summary.degraded:
         raise typer.Exit(1)

@@ -42,7 +42,7 @@ MODULES = (
     "keeper.wait",
     "keeper.guest_setup",
     "keeper.keeper",
-    "isolation.syscalls",
+    "isolation.libc",
     "keeper.tune_for_fork",
 )
 """Files of `inside` that live in every box, each behind those that it imports."""

@@ -30,7 +30,7 @@ from proctor.sandbox.tiers.pooled import TierSpec
 NOBODY = "65534:65534"
 SPARE_BYTES, SPARE_PROCESSES = 256 * MIB, 16
 """What the keeper itself needs."""
-BUILDER = ("isolation.syscalls", "isolation.build_box")
+BUILDER = ("isolation.libc", "isolation.build_box")
 """Files of `inside` that build a box in a container, each behind those that it imports."""
 PLACE = "/tmp/box"  # noqa: S108  in a file system of the container's own
 SHOWN = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")

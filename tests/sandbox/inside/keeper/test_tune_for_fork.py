@@ -18,7 +18,7 @@ from proctor.errors import SandboxError
 from proctor.records.execution import Exited
 from proctor.records.limits import Limits
 from proctor.records.program import Program
-from proctor.sandbox.inside.isolation import syscalls
+from proctor.sandbox.inside.isolation import libc
 from proctor.sandbox.inside.keeper import tune_for_fork
 from proctor.sandbox.limits.clock import child_pids
 from proctor.sandbox.supervisor import rootfs
@@ -36,7 +36,7 @@ PAGES = 64
 def ring() -> None:
     """Skip where nobody may have one."""
     try:
-        os.close(syscalls.io_uring())
+        os.close(libc.io_uring())
     except OSError as error:
         pytest.skip(f"no io_uring here: {error}")
 
@@ -125,7 +125,7 @@ def test_guests_have_no_ring(box: Box) -> None:
     assert "io_uring" not in said(box, open_files)
 
 
-SYSCALLS, SETUP, TUNE = "isolation.syscalls", "keeper.guest_setup", "keeper.tune_for_fork"
+SYSCALLS, SETUP, TUNE = "isolation.libc", "keeper.guest_setup", "keeper.tune_for_fork"
 HANGS = {
     SETUP: ("module.run_sample_guest(", "signal.pause(); module.run_sample_guest("),
     TUNE: ("5000", "100"),

@@ -5,7 +5,7 @@ import json
 import httpx2
 import pytest
 
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE
 from proctor.server.compat.sandboxfusion.datasets import DATASETS
 
 ADD = {

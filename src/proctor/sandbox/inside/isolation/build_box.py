@@ -20,7 +20,7 @@ import sys
 from binascii import a2b_base64
 from typing import Any
 
-from . import syscalls
+from . import libc
 
 DEVICES = ("null", "full", "random", "urandom")
 """Without /dev/zero: a shared mapping of it is memory that no limit counts."""
@@ -32,30 +32,23 @@ LINKS = {
     "dev/shm": "/tmp",
 }
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
-ALL_NAMESPACES = (
-    syscalls.NEWNS
-    | syscalls.NEWPID
-    | syscalls.NEWIPC
-    | syscalls.NEWNET
-    | syscalls.NEWUTS
-    | syscalls.NEWCGROUP
-)
+ALL_NAMESPACES = libc.NEWNS | libc.NEWPID | libc.NEWIPC | libc.NEWNET | libc.NEWUTS | libc.NEWCGROUP
 
 
 def build(plan: dict[str, Any]) -> None:
     """Build the box, enter it, and exec the keeper's interpreter."""
     if os.geteuid() == 0:
-        syscalls.unshare(syscalls.NEWNS)
+        libc.unshare(libc.NEWNS)
         _make_root(plan)
         plan = _with_ring(plan)
         _drop_to_user(plan["user"])
         user, group = os.getuid(), os.getgid()
-        syscalls.unshare(syscalls.NEWUSER | ALL_NAMESPACES)
-        syscalls.map_user(0, user, group)
+        libc.unshare(libc.NEWUSER | ALL_NAMESPACES)
+        libc.map_user(0, user, group)
     else:
         user, group = os.getuid(), os.getgid()
-        syscalls.unshare(syscalls.NEWUSER | ALL_NAMESPACES)
-        syscalls.map_user(0, user, group)
+        libc.unshare(libc.NEWUSER | ALL_NAMESPACES)
+        libc.map_user(0, user, group)
         _make_root(plan)
     _enter_box(plan)
 
@@ -74,9 +67,9 @@ def build_in_container(plan: dict[str, Any]) -> None:
 def _enter_box(plan: dict[str, Any]) -> None:
     _wait_for_box(os.fork())
     # from here on this is the first process of the box
-    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    flags = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
-    syscalls.mount("proc", "/proc", "proc", flags)
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    flags = libc.NOSUID | libc.NODEV | libc.NOEXEC
+    libc.mount("proc", "/proc", "proc", flags)
     socket.sethostname("box")
     if plan["loopback"]:
         _set_up_loopback()
@@ -104,7 +97,7 @@ def _wait_for_box(child: int) -> None:
     """In the parent, wait outside until the box ends, and exit with its status."""
     if child == 0:
         return
-    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
     os.closerange(3, 1 << 16)
     _, status = os.waitpid(child, 0)
     os._exit(abs(os.waitstatus_to_exitcode(status)))
@@ -113,7 +106,7 @@ def _wait_for_box(child: int) -> None:
 def _with_ring(plan: dict[str, Any]) -> dict[str, Any]:
     """Create the keeper's io_uring as root: its pinned pages do not count for RLIMIT_MEMLOCK."""
     try:
-        ring = syscalls.io_uring()
+        ring = libc.io_uring()
     except OSError:
         return plan
     os.set_inheritable(ring, True)
@@ -124,19 +117,17 @@ def _drop_to_user(user: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # or our files in /proc would belong to root
+    libc.prctl(libc.PR_SET_DUMPABLE, 1)  # or our files in /proc would belong to root
 
 
 def _make_root(plan: dict[str, Any]) -> None:
-    root, flags = plan["root"], syscalls.NOSUID | syscalls.NODEV
-    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
-    syscalls.mount("box", root, "tmpfs", flags, "size=16m,mode=755")
+    root, flags = plan["root"], libc.NOSUID | libc.NODEV
+    libc.mount(None, "/", None, libc.RECURSIVE | libc.PRIVATE)
+    libc.mount("box", root, "tmpfs", flags, "size=16m,mode=755")
     for source, target in plan["binds"]:
         _bind(source, root + target)
     for target in plan["masks"]:
-        syscalls.mount(
-            "nothing", root + target, "tmpfs", flags | syscalls.READ_ONLY, "size=4k,mode=755"
-        )
+        libc.mount("nothing", root + target, "tmpfs", flags | libc.READ_ONLY, "size=4k,mode=755")
     for target, text in plan["files"].items():
         _write(root + target, text)
     for name in DEVICES:
@@ -144,18 +135,18 @@ def _make_root(plan: dict[str, Any]) -> None:
     for name in ("proc", "tmp", "old"):
         os.makedirs(f"{root}/{name}", exist_ok=True)
     # for what packages write when the keeper imports them; guests mount their own folder over it
-    syscalls.mount("keeper", f"{root}/tmp", "tmpfs", flags, "size=16m,mode=777")
+    libc.mount("keeper", f"{root}/tmp", "tmpfs", flags, "size=16m,mode=777")
     for link, target in {**LINKS, **plan["links"]}.items():
         os.makedirs(os.path.dirname(f"{root}/{link}"), exist_ok=True)
         os.symlink(target, f"{root}/{link}")
     # the kernel allows mounting a new /proc only where one is visible; the new one covers this
-    syscalls.mount("/proc", f"{root}/proc", None, syscalls.BIND | syscalls.RECURSIVE)
+    libc.mount("/proc", f"{root}/proc", None, libc.BIND | libc.RECURSIVE)
     os.chdir(root)
-    syscalls.pivot_root(".", "old")
+    libc.pivot_root(".", "old")
     os.chdir("/")
-    syscalls.unmount("/old")
+    libc.unmount("/old")
     os.rmdir("/old")
-    syscalls.mount(None, "/", None, syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | flags)
+    libc.mount(None, "/", None, libc.REMOUNT | libc.BIND | libc.READ_ONLY | flags)
 
 
 def _bind(source: str, target: str, *, device: bool = False) -> None:
@@ -164,12 +155,10 @@ def _bind(source: str, target: str, *, device: bool = False) -> None:
         os.makedirs(target, exist_ok=True)
     else:
         _write(target, "")
-    syscalls.mount(source, target, None, syscalls.BIND | syscalls.RECURSIVE)
+    libc.mount(source, target, None, libc.BIND | libc.RECURSIVE)
     if not device:
-        flags = (
-            syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | syscalls.NOSUID | syscalls.NODEV
-        )
-        syscalls.mount(None, target, None, flags | syscalls.locked_flags(target))
+        flags = libc.REMOUNT | libc.BIND | libc.READ_ONLY | libc.NOSUID | libc.NODEV
+        libc.mount(None, target, None, flags | libc.locked_flags(target))
 
 
 def _write(path: str, text: str) -> None:

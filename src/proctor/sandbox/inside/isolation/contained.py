@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import syscalls
+from . import libc
 from .cleanup import empty_folder, end_children, kill_and_reap
 from .environment import GuestEnvironment, Step
 from .landlock import READ, SCRATCH, Landlock
@@ -58,14 +58,14 @@ class Contained(GuestEnvironment):
         self._shared_scratch = shared_scratch
         self._guest = 0
         self._user = os.geteuid()
-        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+        libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
         self._privileged = users is not None
         if users is not None:
             self._user, self._claim = _claim_user(*users)
             os.setgroups([])
             os.setegid(self._user)
         self._make_scratch()
-        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+        libc.prctl(libc.PR_SET_DUMPABLE, 0)
 
     def open(self) -> None:
         """Do nothing: the set-up is complete."""
@@ -90,21 +90,21 @@ class Contained(GuestEnvironment):
         os.chdir(self.scratch)
         if self._privileged:
             os.seteuid(0)
-            syscalls.prctl(syscalls.PR_SET_KEEPCAPS, int(self._kept_capabilities != 0))
+            libc.prctl(libc.PR_SET_KEEPCAPS, int(self._kept_capabilities != 0))
             os.setresgid(self._user, self._user, self._user)
             os.setresuid(self._user, self._user, self._user)
-            syscalls.drop_capabilities(but=self._kept_capabilities)
+            libc.drop_capabilities(but=self._kept_capabilities)
             resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
-        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def seal_steps(self) -> Sequence[Step]:
         """Return the step that installs the system-call filter."""
         return ((self._seal, ()),)
 
     def _seal(self) -> None:
-        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        libc.prctl(libc.PR_SET_DUMPABLE, 1)
         code = self._filter_code.replace(self._own_pid, struct.pack("I", os.getpid()))
-        syscalls.Filter(code).install()
+        libc.Filter(code).install()
 
     def kill(self) -> None:
         """Kill the guest, which is one process."""
@@ -144,7 +144,7 @@ class Contained(GuestEnvironment):
         if self._privileged:
             os.seteuid(user)
             if user:
-                syscalls.use_capabilities(self._kept_capabilities)
+                libc.use_capabilities(self._kept_capabilities)
 
 
 def _claim_user(first: int, count: int) -> tuple[int, socket.socket]:

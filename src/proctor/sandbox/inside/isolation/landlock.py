@@ -7,7 +7,7 @@ A ruleset denies all access that it handles, except below the paths that it allo
 import os
 import struct
 
-from . import syscalls
+from . import libc
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 QUERY_VERSION, PATH_BENEATH = 1, 1
@@ -30,7 +30,7 @@ SCOPE_ABI, SOCKETS_AND_SIGNALS = 6, 3
 def abi() -> int:
     """Return the version of Landlock here; 0 if this kernel lacks it or has it disabled."""
     try:
-        return syscalls.system_call("landlock", CREATE_RULESET, None, 0, QUERY_VERSION)
+        return libc.system_call("landlock", CREATE_RULESET, None, 0, QUERY_VERSION)
     except OSError:
         return 0
 
@@ -52,11 +52,11 @@ class Landlock:
     def restrict(self, more: list[tuple[str, int]]) -> None:
         """Restrict this process to the files of these rules and `more`, for good."""
         size = len(self._handled)
-        ruleset = syscalls.system_call("landlock", CREATE_RULESET, self._handled, size, 0)
+        ruleset = libc.system_call("landlock", CREATE_RULESET, self._handled, size, 0)
         for rule in (*self._rules, *(self._rule(path, rights) for path, rights in more)):
-            syscalls.system_call("landlock rule", ADD_RULE, ruleset, PATH_BENEATH, rule)
-        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-        syscalls.system_call("landlock", RESTRICT_SELF, ruleset, 0)
+            libc.system_call("landlock rule", ADD_RULE, ruleset, PATH_BENEATH, rule)
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        libc.system_call("landlock", RESTRICT_SELF, ruleset, 0)
         os.close(ruleset)
 
     def _rule(self, path: str, rights: int) -> bytes:

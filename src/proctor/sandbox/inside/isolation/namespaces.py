@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import syscalls
+from . import libc
 from .environment import ReusableEnvironment, Step
 
 SCRATCH = "/tmp"
@@ -42,15 +42,15 @@ class Namespaces(ReusableEnvironment):
             shared_bytes: The size of the scratch folder that guests share; 0 if each has its own.
         """
         self.scratch = SCRATCH
-        self._filter = syscalls.Filter(filter_code)
-        self._pauser = syscalls.Pauser()
-        self._collector = syscalls.Collector()
+        self._filter = libc.Filter(filter_code)
+        self._pauser = libc.Pauser()
+        self._collector = libc.Collector()
         os.chdir("/proc")  # the box's, which children can write to; they mount theirs read-only
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         # After unshare, children are created in the namespace of the last guest: go back first.
-        self._new_pid_namespace = syscalls.PreparedCalls(
-            ("setns", syscalls.LIBC.setns, (own, syscalls.NEWPID)),
-            ("unshare", syscalls.LIBC.unshare, (syscalls.NEWPID,)),
+        self._new_pid_namespace = libc.PreparedCalls(
+            ("setns", libc.LIBC.setns, (own, libc.NEWPID)),
+            ("unshare", libc.LIBC.unshare, (libc.NEWPID,)),
         )
         self._init = 0
         self._init_only_waits = True  # false where the init is the program itself
@@ -58,32 +58,31 @@ class Namespaces(ReusableEnvironment):
         self._max_sockets = self._count_sockets()
         self._sockstat_at_start = self._read_sockstat()
         self._shared_bytes = shared_bytes
-        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+        libc.prctl(libc.PR_SET_DUMPABLE, 0)
         # If this process had a handler for SIGINT, a guest could signal the init of its namespace,
         # which shares our memory. So reset it in the kernel only, behind Python's back; children
         # put Python's handler back after the fork.
-        on_interrupt = syscalls.LIBC.signal(int(signal.SIGINT), 0)
+        on_interrupt = libc.LIBC.signal(int(signal.SIGINT), 0)
         if shared_bytes:
-            syscalls.run_calls(_mount_scratch(shared_bytes))
-        self._fork = os.fork if sys.modules.keys() & FORK_AWARE else syscalls.fork
+            libc.run_calls(_mount_scratch(shared_bytes))
+        self._fork = os.fork if sys.modules.keys() & FORK_AWARE else libc.fork
         ignore_interrupts, self._restore_interrupts = (
-            ("signal", syscalls.LIBC.signal, (int(signal.SIGINT), handler))
+            ("signal", libc.LIBC.signal, (int(signal.SIGINT), handler))
             for handler in (0, on_interrupt)
         )
         undumpable, dumpable = (
-            ("prctl", syscalls.LIBC.prctl, (syscalls.PR_SET_DUMPABLE, value, 0, 0, 0))
-            for value in (0, 1)
+            ("prctl", libc.LIBC.prctl, (libc.PR_SET_DUMPABLE, value, 0, 0, 0)) for value in (0, 1)
         )
-        self._seal = syscalls.PreparedCalls(
-            syscalls.drop_capabilities_call(), dumpable, self._filter.install_calls[-1]
+        self._seal = libc.PreparedCalls(
+            libc.drop_capabilities_call(), dumpable, self._filter.install_calls[-1]
         )
-        self._shield_first = syscalls.PreparedCalls(ignore_interrupts, undumpable)
+        self._shield_first = libc.PreparedCalls(ignore_interrupts, undumpable)
         # a new process group, so that `killpg(0)` of a run does not hit the first process
-        self._enter_run = syscalls.PreparedCalls(
-            self._restore_interrupts, dumpable, ("setpgid", syscalls.LIBC.setpgid, (0, 0))
+        self._enter_run = libc.PreparedCalls(
+            self._restore_interrupts, dumpable, ("setpgid", libc.LIBC.setpgid, (0, 0))
         )
-        self._own_filter = syscalls.Filter(own_filter)
-        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)  # required to install a filter
+        self._own_filter = libc.Filter(own_filter)
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)  # required to install a filter
 
     def open(self) -> None:
         """Install the filter of this process; from now on it may only do what guests need."""
@@ -140,7 +139,7 @@ class Namespaces(ReusableEnvironment):
 
     def inheritable_state(self, first: int) -> Any:
         """Return the attributes of a process that its user can change, except resource limits."""
-        return os.sched_getaffinity(first), syscalls.scheduling_state(first)
+        return os.sched_getaffinity(first), libc.scheduling_state(first)
 
     def fork_again(self) -> int:
         """Fork a run into the namespaces of this process."""
@@ -151,26 +150,26 @@ class Namespaces(ReusableEnvironment):
 
     def enter_steps(self, limits: dict[str, Any], free: int) -> Sequence[Step]:
         """Return the steps that need rights: mounts, then a user namespace without any rights."""
-        flags = syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
-        unshare_and_mount = syscalls.PreparedCalls(
+        flags = libc.NOSUID | libc.NODEV | libc.NOEXEC
+        unshare_and_mount = libc.PreparedCalls(
             self._restore_interrupts,
-            ("siginterrupt", syscalls.LIBC.siginterrupt, (int(signal.SIGINT), 1)),
+            ("siginterrupt", libc.LIBC.siginterrupt, (int(signal.SIGINT), 1)),
             (
                 "prctl",
-                syscalls.LIBC.prctl,
-                (syscalls.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0),
+                libc.LIBC.prctl,
+                (libc.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0),
             ),
-            ("unshare", syscalls.LIBC.unshare, (syscalls.NEWNS | syscalls.NEWIPC,)),
-            syscalls.mount_call("proc", "/proc", "proc", flags | syscalls.READ_ONLY, "hidepid=2"),
+            ("unshare", libc.LIBC.unshare, (libc.NEWNS | libc.NEWIPC,)),
+            libc.mount_call("proc", "/proc", "proc", flags | libc.READ_ONLY, "hidepid=2"),
             *(() if self._shared_bytes else (_mount_scratch(limits["scratch_bytes"]),)),
-            ("unshare", syscalls.LIBC.unshare, (syscalls.NEWUSER,)),
+            ("unshare", libc.LIBC.unshare, (libc.NEWUSER,)),
         )
         processes = (limits["processes"], limits["processes"])
         return (
             (unshare_and_mount.run, ()),
             # if memory runs out, the kernel must kill the guest and not its keeper
-            *syscalls.write_steps("self/oom_score_adj", b"1000", free),
-            *syscalls.map_user_steps(USER, 0, 0, free, "self"),
+            *libc.write_steps("self/oom_score_adj", b"1000", free),
+            *libc.map_user_steps(USER, 0, 0, free, "self"),
             (resource.setrlimit, (resource.RLIMIT_NPROC, processes)),
             (os.chdir, (SCRATCH,)),
         )
@@ -197,8 +196,8 @@ class Namespaces(ReusableEnvironment):
     def wipe(self) -> None:
         """Empty the shared scratch folder; a guest's own folder ended with its mount namespace."""
         if self._shared_bytes:
-            syscalls.unmount(SCRATCH)
-            syscalls.run_calls(_mount_scratch(self._shared_bytes))
+            libc.unmount(SCRATCH)
+            libc.run_calls(_mount_scratch(self._shared_bytes))
 
     def remove(self) -> None:
         """Do nothing: the mounts end with the last process."""
@@ -212,8 +211,6 @@ def _open(path: str) -> int | None:
         return None
 
 
-def _mount_scratch(size: int) -> syscalls.Call:
+def _mount_scratch(size: int) -> libc.Call:
     options = f"size={size},nr_inodes={INODES},mode=700"
-    return syscalls.mount_call(
-        "scratch", SCRATCH, "tmpfs", syscalls.NOSUID | syscalls.NODEV, options
-    )
+    return libc.mount_call("scratch", SCRATCH, "tmpfs", libc.NOSUID | libc.NODEV, options)

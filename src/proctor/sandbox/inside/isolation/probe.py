@@ -7,11 +7,11 @@ import struct
 import sys
 from collections.abc import Callable
 
-from . import landlock, syscalls
+from . import landlock, libc
 
 UNPRIVILEGED_UID = 65534
 GETPPID = {"x86_64": 110, "aarch64": 173}
-OTHER_NAMESPACES = syscalls.NEWIPC | syscalls.NEWUTS | syscalls.NEWCGROUP
+OTHER_NAMESPACES = libc.NEWIPC | libc.NEWUTS | libc.NEWCGROUP
 
 
 def user_namespace(more_namespaces: int = 0) -> str:
@@ -19,31 +19,29 @@ def user_namespace(more_namespaces: int = 0) -> str:
     if os.geteuid() == 0:
         os.setresgid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
         os.setresuid(UNPRIVILEGED_UID, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
-        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        libc.prctl(libc.PR_SET_DUMPABLE, 1)
     user, group = os.getuid(), os.getgid()
-    syscalls.unshare(syscalls.NEWUSER | more_namespaces)
-    syscalls.map_user(0, user, group)
+    libc.unshare(libc.NEWUSER | more_namespaces)
+    libc.map_user(0, user, group)
     return f"made by user {user}"
 
 
 def mount_namespace() -> str:
     """Mount a tmpfs that only this process can see."""
-    user_namespace(syscalls.NEWNS)
-    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
-    syscalls.mount("try", "/tmp", "tmpfs", syscalls.NOSUID | syscalls.NODEV, "size=4k")
+    user_namespace(libc.NEWNS)
+    libc.mount(None, "/", None, libc.RECURSIVE | libc.PRIVATE)
+    libc.mount("try", "/tmp", "tmpfs", libc.NOSUID | libc.NODEV, "size=4k")
     return "a tmpfs mounted in it"
 
 
 def pid_namespace() -> str:
     """Become the first process of a pid namespace, with a /proc that lists no other process."""
-    user_namespace(syscalls.NEWNS | syscalls.NEWPID)
-    syscalls.mount(None, "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
+    user_namespace(libc.NEWNS | libc.NEWPID)
+    libc.mount(None, "/", None, libc.RECURSIVE | libc.PRIVATE)
     child = os.fork()
     if child == 0:
         try:
-            syscalls.mount(
-                "proc", "/proc", "proc", syscalls.NOSUID | syscalls.NODEV | syscalls.NOEXEC
-            )
+            libc.mount("proc", "/proc", "proc", libc.NOSUID | libc.NODEV | libc.NOEXEC)
             visible_pids = [name for name in os.listdir("/proc") if name.isdigit()]
             os._exit(0 if visible_pids == ["1"] else 1)
         except OSError as error:
@@ -56,7 +54,7 @@ def pid_namespace() -> str:
 
 def network_namespace() -> str:
     """Enter a network namespace without interfaces."""
-    user_namespace(syscalls.NEWNET)
+    user_namespace(libc.NEWNET)
     return "without any interface that is up"
 
 
@@ -74,8 +72,8 @@ def system_call_filter() -> str:
         (0x06, 0, 0, 0x0005000D),  # errno 13
         (0x06, 0, 0, 0x7FFF0000),
     ]
-    syscalls.Filter(b"".join(struct.pack("HBBI", *step) for step in steps)).install()
-    if syscalls.LIBC.getppid() >= 0:
+    libc.Filter(b"".join(struct.pack("HBBI", *step) for step in steps)).install()
+    if libc.LIBC.getppid() >= 0:
         raise OSError("the filter lets through what it should refuse")
     return "a call refused"
 

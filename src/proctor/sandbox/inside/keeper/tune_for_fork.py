@@ -7,9 +7,9 @@ import select
 import struct
 from collections.abc import Sequence
 
-from ..isolation import syscalls
+from ..isolation import libc
 from ..isolation.environment import GuestEnvironment, GuestProcess
-from ..isolation.syscalls import LIBC
+from ..isolation.libc import LIBC
 from .guest_setup import READY, GuestSetup
 
 PAGES, PINS = "pages", "pins"
@@ -205,11 +205,11 @@ def _pin(ranges: list[tuple[int, int]], ring: int | None) -> None:
     size = mmap.PAGESIZE
     buffers = b"".join(BUFFER.pack(size * first, size * (end - first)) for first, end in ranges)
     if ring is not None:
-        syscalls.register_buffers(ring, buffers)
+        libc.register_buffers(ring, buffers)
         return
-    new_ring = syscalls.io_uring()
+    new_ring = libc.io_uring()
     try:
-        syscalls.register_buffers(new_ring, buffers)
+        libc.register_buffers(new_ring, buffers)
     except OSError:
         os.close(new_ring)
         raise

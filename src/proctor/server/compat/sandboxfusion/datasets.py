@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.benchmarks import find_all, similar_source
-from proctor.benchmarks.registry import TABLE
+from proctor.benchmarks import TABLE, find_all, similar_source
 from proctor.benchmarks.selection import Selection
 from proctor.errors import InputError
 from proctor.models.prompting import Strategy, render_prompt
