@@ -7,13 +7,10 @@ Exit status: 0 done; 1 done but degraded, or a gate said no; 2 bad input; 3 we f
 import os
 import sys
 import traceback
-from contextlib import suppress
 
 from proctor.cli.interrupt import terminable
+from proctor.cli.messages import INTERRUPTED, complain, print_error_line
 from proctor.errors import ProctorError
-
-MAX_MESSAGE = 8192
-INTERRUPTED = 130
 
 
 def main() -> None:
@@ -21,7 +18,7 @@ def main() -> None:
     try:
         _set_up_streams()
         with terminable():
-            from proctor.cli.app import app  # noqa: PLC0415  takes a while
+            from proctor.cli.app import app  # noqa: PLC0415  an interrupt during it is handled, too
 
             status = app(standalone_mode=False)
         sys.exit(status)
@@ -36,7 +33,7 @@ def main() -> None:
         sys.exit(3)
     except Exception as error:  # noqa: BLE001  the last place where anything can be caught
         for line in "".join(traceback.format_exception(error)).splitlines():
-            _say(line)
+            print_error_line(line)
         complain("this is a defect of Proctor; please report it with the lines above")
         sys.exit(3)
 
@@ -51,16 +48,3 @@ def _set_up_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # rather an ugly character than no report
             stream.reconfigure(errors="backslashreplace")
-
-
-def complain(message: str) -> None:
-    """Say one sentence on standard error."""
-    _say(f"proctor: {message}")
-
-
-def _say(line: str) -> None:
-    from proctor.report.text import printable  # noqa: PLC0415  only for errors
-
-    shown = printable(line[:MAX_MESSAGE]) + ("…" if len(line) > MAX_MESSAGE else "")
-    with suppress(OSError):  # the exit status says it, too
-        print(shown, file=sys.stderr)  # noqa: T201

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from proctor.cli import INTERRUPTED, complain
+from proctor.cli.messages import INTERRUPTED, complain
 from proctor.errors import GIVES_OUT, HostError, InputError
 
 NO_THREAD = "can't start new thread"

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from proctor.cli import complain, setup
+from proctor.cli import setup
+from proctor.cli.messages import complain
 from proctor.cli.options import DEFAULT_PYTHON, Engine
 from proctor.errors import InputError
 from proctor.grading.engine import Backend

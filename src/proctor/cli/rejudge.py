@@ -7,8 +7,9 @@ from pathlib import Path
 import typer
 
 from proctor.benchmarks import TABLE, load
-from proctor.cli import INTERRUPTED, complain, options, setup
+from proctor.cli import options, setup
 from proctor.cli.interrupt import Interrupt
+from proctor.cli.messages import INTERRUPTED, complain
 from proctor.cli.progress import GradingBar
 from proctor.errors import InputError
 from proctor.grading.verify import (

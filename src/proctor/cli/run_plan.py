@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import typer
 
-from proctor.cli import INTERRUPTED, complain
 from proctor.cli.interrupt import Interrupt
+from proctor.cli.messages import INTERRUPTED, complain
 from proctor.cli.progress import GradingBar
 from proctor.errors import HostError, InputError
 from proctor.grading.engine import Backend

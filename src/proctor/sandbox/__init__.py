@@ -26,7 +26,7 @@ from proctor.records.program import Program
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.job import Job
 from proctor.sandbox.supervisor.notebook import Notebook
-from proctor.sandbox.supervisor.protocols import GuestConnection, Role
+from proctor.sandbox.supervisor.protocols import GuestConnection, PreparedProgram, Role
 from proctor.sandbox.toolchains.runner import ToolchainRunner
 
 
@@ -47,18 +47,6 @@ class Session(Protocol):
 
     def close(self) -> None:
         """End whatever runs and remove the scratch folder."""
-        ...
-
-
-class PreparedProgram(Protocol):
-    """One program prepared for many runs, each in a fresh process with an empty scratch folder."""
-
-    def run(self, stdin: bytes, output_bytes: int) -> Execution:
-        """Run it once; `output_bytes` replaces that limit."""
-        ...
-
-    def close(self) -> None:
-        """Give back what was prepared."""
         ...
 
 

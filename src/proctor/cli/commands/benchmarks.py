@@ -11,7 +11,8 @@ from proctor.benchmarks.selection import Selection
 from proctor.benchmarks.source import Source
 from proctor.checks.contract.result import Result
 from proctor.checks.contract.result_store import latest_result_of_files
-from proctor.cli import complain, options, setup
+from proctor.cli import options, setup
+from proctor.cli.messages import complain
 from proctor.errors import InputError
 from proctor.report import json as as_json
 from proctor.report.contract import standing

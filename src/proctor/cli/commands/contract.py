@@ -9,8 +9,9 @@ from proctor.checks.contract import LINES, examine
 from proctor.checks.contract.evidence import Contract, ContractSubject, contract_subject
 from proctor.checks.contract.result import Result
 from proctor.checks.contract.result_store import store_result
-from proctor.cli import INTERRUPTED, complain, options, setup
+from proctor.cli import options, setup
 from proctor.cli.interrupt import Interrupt
+from proctor.cli.messages import INTERRUPTED, complain
 from proctor.cli.progress import ContractBar
 from proctor.records.task import Benchmark
 from proctor.report import contract as text

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import INTERRUPTED, complain, model_options, options, setup
+from proctor.cli import model_options, options, setup
 from proctor.cli.interrupt import Interrupt
+from proctor.cli.messages import INTERRUPTED, complain
 from proctor.cli.model_options import ModelOptions, open_model
 from proctor.cli.progress import AnswerBar
 from proctor.grading.generate import Generation

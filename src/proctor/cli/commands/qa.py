@@ -13,7 +13,8 @@ import typer
 from proctor.benchmarks import load
 from proctor.checks.qa.gate import GateResult, inspect_run
 from proctor.checks.qa.policy import Policy, read_policy
-from proctor.cli import complain, options, setup
+from proctor.cli import options, setup
+from proctor.cli.messages import complain
 from proctor.cli.model_options import ModelOptions, open_model
 from proctor.cli.rejudge import comparator_of, judge_again, source_of
 from proctor.cli.run_plan import carry_out

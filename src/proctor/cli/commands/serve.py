@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from proctor.cli import complain, options, setup
+from proctor.cli import options, setup
 from proctor.cli.engine_options import EngineOptions, cluster_for
+from proctor.cli.messages import complain
 from proctor.errors import InputError
 from proctor.grading.ray.remote_sandbox import open_remote_sandbox
 from proctor.server.keys import Key, read_keys

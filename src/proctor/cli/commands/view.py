@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import complain, setup
+from proctor.cli import setup
+from proctor.cli.messages import complain
 from proctor.settings import has_display
 from proctor.storage.home import home
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from proctor.cli import INTERRUPTED, complain, options, setup
+from proctor.cli import options, setup
 from proctor.cli.interrupt import Interrupt
+from proctor.cli.messages import INTERRUPTED, complain
 from proctor.errors import InputError
 from proctor.report import json as as_json
 from proctor.report import watch as text

@@ -90,3 +90,15 @@ class BoxProtocol(Protocol):
     def close(self) -> None:
         """End it and all in it."""
         ...
+
+
+class PreparedProgram(Protocol):
+    """One program prepared for many runs, each in a fresh process with an empty scratch folder."""
+
+    def run(self, stdin: bytes, output_bytes: int) -> Execution:
+        """Run it once; `output_bytes` replaces that limit."""
+        ...
+
+    def close(self) -> None:
+        """Give back what was prepared."""
+        ...

@@ -9,7 +9,6 @@ from proctor.errors import SandboxError
 from proctor.records.execution import Execution, SandboxFailed
 from proctor.records.limits import Limits
 from proctor.records.program import Program
-from proctor.sandbox import PreparedProgram
 from proctor.sandbox.supervisor.box import Box, program_blob
 from proctor.sandbox.supervisor.exchange import (
     exchange_result,
@@ -17,6 +16,7 @@ from proctor.sandbox.supervisor.exchange import (
     order_to_prepare,
     repeated_run_result,
 )
+from proctor.sandbox.supervisor.protocols import PreparedProgram
 
 MAX_PREPARATIONS = 3
 """How often one program is prepared; after that, each run gets fresh namespaces."""

@@ -24,13 +24,12 @@ from proctor.errors import SandboxError
 from proctor.records.execution import Enforcement, Execution
 from proctor.records.limits import Limits
 from proctor.records.program import Program
-from proctor.sandbox import PreparedProgram
 from proctor.sandbox.supervisor.box import Box
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.guest import Guest
 from proctor.sandbox.supervisor.job import Job
 from proctor.sandbox.supervisor.notebook import Notebook
-from proctor.sandbox.supervisor.protocols import Role
+from proctor.sandbox.supervisor.protocols import PreparedProgram, Role
 from proctor.sandbox.supervisor.rootfs import BoxContents, bundle, inspect_interpreter
 from proctor.sandbox.supervisor.sessions import BoxSession
 from proctor.sandbox.supervisor.temp_dirs import LockedTempDir

@@ -15,7 +15,6 @@ from proctor.languages import get_language
 from proctor.records.execution import Enforcement, Execution, SandboxFailed, Tier
 from proctor.records.limits import Limits
 from proctor.records.program import Program
-from proctor.sandbox import PreparedProgram
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.box import Box
 from proctor.sandbox.supervisor.box_pool import Pool
@@ -29,7 +28,7 @@ from proctor.sandbox.supervisor.packages import (
     package_entries,
     with_versions,
 )
-from proctor.sandbox.supervisor.protocols import Role
+from proctor.sandbox.supervisor.protocols import PreparedProgram, Role
 from proctor.sandbox.supervisor.repeated_runs import RepeatedRuns
 from proctor.sandbox.supervisor.rootfs import SESSION_BYTES, SLOW, BoxContents, inspect_interpreter
 from proctor.sandbox.supervisor.sessions import (
