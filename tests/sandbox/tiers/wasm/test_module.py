@@ -87,7 +87,7 @@ def test_a_module_that_is_no_python_is_refused(empty):
 
 def test_without_wasmtime_it_says_what_to_install(empty, monkeypatch):
     monkeypatch.setattr(module.util, "find_spec", lambda _: None)
-    with pytest.raises(SandboxError, match="pip install 'proctor\\[wasm\\]'"):
+    with pytest.raises(SandboxError, match=r"pip install '\.\[wasm\]'"):
         open_wasm(str(empty))
 
 

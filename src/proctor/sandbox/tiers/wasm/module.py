@@ -41,7 +41,7 @@ def runner() -> list[str]:
     """Return the command that starts a worker, up to what it has to do."""
     found = util.find_spec("wasmtime")
     if found is None or found.origin is None:
-        raise SandboxError("wasmtime is not installed; pip install 'proctor[wasm]' brings it")
+        raise SandboxError("wasmtime is missing; run pip install '.[wasm]' in Proctor's folder")
     folders = (Path(__file__).parent, Path(found.origin).parent.parent)
     return [sys.executable, "-I", "-B", "-c", BOOT, *map(str, folders), str(STACK_BYTES)]
 
