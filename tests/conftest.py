@@ -44,7 +44,7 @@ from proctor.sandbox.tiers.select import open_sandbox
 from proctor.sandbox.tiers.wasm.box import WasmBox
 from proctor.storage.jsonl import file_sha256
 from proctor.storage.run_directory import MANIFEST, RECEIPTS, pretty
-from tests.requires import SCRIPT, requires
+from tests.requires import SCRIPT, requires, skip_without
 
 # Two busy cores make a first example slow; deadlines would then fail at random.
 settings.register_profile(
@@ -151,6 +151,8 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     try:
         opened = open_sandbox(request.param, interpreter_for(request.param))
     except SandboxError as error:
+        if request.param == "kernel":
+            skip_without("the kernel tier", str(error))
         pytest.skip(str(error))
     yield opened
     opened.close()
@@ -176,7 +178,7 @@ def kernel() -> Iterator[Sandbox]:
     try:
         opened = open_sandbox("kernel", sys.executable)
     except SandboxError as error:
-        pytest.skip(str(error))
+        skip_without("the kernel tier", str(error))
     yield opened
     opened.close()
 

@@ -35,7 +35,7 @@ def requires(*names: str) -> None:
     """Skip the current test or module if one of these tools is missing."""
     for name in names:
         if not TOOLS[name].is_here():
-            _without(name, TOOLS[name].command)
+            skip_without(name, TOOLS[name].command)
 
 
 def requires_language(sandbox: Sandbox, language: str) -> None:
@@ -46,11 +46,12 @@ def requires_language(sandbox: Sandbox, language: str) -> None:
         sandbox.require_language(language)
     except SandboxError as error:
         if sandbox.enforcement().tier == "kernel":
-            _without(language, str(error))
+            skip_without(language, str(error))
         pytest.skip(str(error))
 
 
-def _without(name: str, reason: str) -> NoReturn:
+def skip_without(name: str, reason: str) -> NoReturn:
+    """Skip the current test or module, or fail if REQUIRE_TOOLS=1 is set."""
     if os.environ.get("REQUIRE_TOOLS") == "1":
         pytest.fail(f"REQUIRE_TOOLS=1, but {name} is missing ({reason})", pytrace=False)
     pytest.skip(f"{name} ({reason})", allow_module_level=True)
