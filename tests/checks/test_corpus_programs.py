@@ -6,13 +6,13 @@ import pytest
 
 from proctor.checks.hostile_corpus import (
     CALLS,
-    CPP_KINDS,
     LIMITS,
     corpus_folder,
     corpus_programs,
     select_programs,
 )
 from proctor.errors import InputError
+from proctor.judge.cpp.corpus_tests import CPP_KINDS
 from proctor.languages import builtin_languages
 from proctor.records.limits import MIB
 from proctor.records.task import StdinCases

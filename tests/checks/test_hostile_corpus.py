@@ -18,13 +18,13 @@ import pytest
 import proctor
 from proctor.checks.hostile_corpus import (
     CLASSES,
-    CPP_KINDS,
     KINDS,
     CorpusProgram,
     corpus_folder,
     corpus_programs,
 )
 from proctor.checks.selftest import run_program
+from proctor.judge.cpp.corpus_tests import CPP_KINDS
 from proctor.records.verdict import Bucket
 from proctor.sandbox import Sandbox
 from tests.requires import requires_language

@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proctor.checks.hostile_corpus import CPP_KINDS, corpus_folder, corpus_programs
+from proctor.checks.hostile_corpus import corpus_folder, corpus_programs
 from proctor.checks.selftest import run_program, traces
 from proctor.errors import SandboxError
+from proctor.judge.cpp.corpus_tests import CPP_KINDS
 from proctor.judge.judge import Judge
 from proctor.records.limits import MIB
 from proctor.records.program import Program

@@ -17,7 +17,7 @@ ALLOWED_PLACES = {
     "axes/": "the analysis of C++",
     "benchmarks/humaneval_x.py": "names that publishers gave their data",
     "benchmarks/multipl_e.py": "names that publishers gave their data",
-    "benchmarks/repository_tasks.py": "names that publishers gave their data",
+    "benchmarks/repository_tasks.py": "code in a repository is in C++",
     "judge/cpp/": "the judge of C++",
 }
 ALLOWED = {
@@ -40,6 +40,7 @@ PYTHON_BRANCHES = {
     "checks/hostile_corpus.py": "the corpus has all kinds of tests for Python",
     "cli/commands/exec.py": "--preamble base is Python",
     "extraction/__init__.py": "the rules for Python parse the answer",
+    "extraction/python/__init__.py": "the rules for Python use its own fence tags",
     "extraction/assemble.py": "what precedes a program is chosen by its syntax tree",
     "grading/evaluate.py": "other languages need a compiler, which is looked for first",
     "grading/ray/engine.py": "other languages need a compiler, which is looked for first",
@@ -48,6 +49,10 @@ PYTHON_BRANCHES = {
     "models/prompting.py": "a continued comment or docstring; the few-shot examples",
     "report/selftest.py": "Python is not named where nothing else was judged",
     "server/compat/piston/runtimes.py": "Piston's name of a Python has its version in it",
+    "sandbox/supervisor/sessions.py": "a box has an interpreter of Python, and no compiler",
+    "sandbox/tiers/pooled.py": "a box has an interpreter of Python, and no compiler",
+    "sandbox/tiers/portable.py": "the tier runs Python only",
+    "sandbox/tiers/wasm/__init__.py": "the tier runs Python only",
     "server/compat/sandboxfusion/datasets.py": "the few-shot examples are in Python",
 }
 FUSION = "server/compat/sandboxfusion/requests.py"
@@ -81,12 +86,17 @@ def python_branches() -> Iterator[str]:
             node
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, (ast.Compare, ast.BinOp))
-            and any(
-                isinstance(one, ast.Constant) and one.value == "python" for one in ast.walk(node)
-            )
+            and any(is_python(one) for one in ast.walk(node))
         ]
         if branches and not name.startswith(tuple(ALLOWED_PLACES)):
             yield name
+
+
+def is_python(node: ast.AST) -> bool:
+    """Return whether an expression is the name of Python, or a constant called PYTHON."""
+    return (isinstance(node, ast.Constant) and node.value == "python") or (
+        isinstance(node, ast.Name) and node.id == "PYTHON"
+    )
 
 
 def found() -> set[tuple[str, str]]:

@@ -27,6 +27,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import InputError, SandboxError
+from proctor.judge.cpp.corpus_tests import CPP_KINDS
 from proctor.languages import get_language
 from proctor.records.limits import MIB, Limits
 from proctor.records.task import (
@@ -74,19 +75,6 @@ KINDS: dict[str, Tests] = {
     ),
 }
 CALLS = ("plain", "examined", "check", "calls")
-_DECLARED = "#include <vector>\nusing namespace std;\nvector<int> doubled(vector<int> xs) {\n"
-_DOUBLED = (
-    "#include <assert.h>\nint main() {\n    {}\n"
-    "    assert(doubled({1, 2}) == vector<int>({2, 4}));\n    vector<int> many(100, 21);\n"
-    "    assert(doubled(many) == vector<int>(100, 42));\n"
-    "    assert((doubled({-3}) == vector<int>{-6}));\n}\n"
-)
-CPP_KINDS = {
-    "apart": (_DECLARED, _DOUBLED),
-    "together": (_DECLARED, _DOUBLED.replace("{}", "try { (void)0; } catch (...) {}", 1)),
-    "text": ("", _DOUBLED),
-}
-"""Kind of C++ tests → a prompt and tests that are judged that way: see `judge/cpp/judge.py`."""
 SHARING = ("unittest", "program", "together", "text")
 """Kinds whose tests share a process with the candidate."""
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=2.0, memory_bytes=256 * MIB)

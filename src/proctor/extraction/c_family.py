@@ -20,12 +20,8 @@ from proctor.records.task import StdinCases, Task, TestProgram
 _HEAD = re.compile(r"([A-Za-z_$][\w$]*)\s*(?:<[^<>()]*>)?\s*(?:=\s*(?:async\s*)?)?\(")
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "catch", "main", "function"})
 _GENERICS = r"(?:<(?:[^<>()]|<[^<>()]{0,100}+>){0,200}+>)?"
-_PAIR = r"\{[^{};]{0,100}+\}"  # as in `interface{}` or a default of `{1, 2}`
-_SIGNATURE = (
-    rf"\((?:[^;{{}}()]|{_PAIR}|\((?:[^;{{}}()]|{_PAIR}){{0,200}}+\)){{0,600}}+\)"
-    r"(?:[^;{}()]|(?<=interface)\{\}|(?<=struct)\{\}|\([^;{}()]{0,200}+\)){0,300}+\{"
-)
-"""Parameters, what may stand behind them, and the brace of a body."""
+_PAIR = r"\{[^{};]{0,100}+\}"  # as in a default of `{1, 2}`
+_PARAMETERS = rf"\((?:[^;{{}}()]|{_PAIR}|\((?:[^;{{}}()]|{_PAIR}){{0,200}}+\)){{0,600}}+\)"
 _CODE = re.compile(r"[;{}]|=>|\breturn\b")
 
 
@@ -83,7 +79,10 @@ def _defines(code: str, entry: str, language: Language) -> bool:
     """Say whether code has a definition of a function, by what stands behind its name."""
     if language.definition:
         return re.search(language.definition.replace("@NAME@", re.escape(entry)), code) is not None
-    head = rf"\b{re.escape(entry)}\s*{_GENERICS}\s*(?:{_SIGNATURE}|[:=][^;\n]*(?:=>|function))"
+    types = "".join(f"{re.escape(name)}|" for name in language.brace_types)
+    body = rf"(?:{types}[^;{{}}()]|\([^;{{}}()]{{0,200}}+\)){{0,300}}+\{{"
+    value = r"[:=][^;\n]*(?:=>|function)"
+    head = rf"\b{re.escape(entry)}\s*{_GENERICS}\s*(?:{_PARAMETERS}{body}|{value})"
     return re.search(head, code) is not None
 
 

@@ -105,6 +105,7 @@ LANGUAGE = Language(
     install="apt install golang-go (golang-github-stretchr-testify-dev for humaneval-x-go)",
     fences=("go", "golang"),
     lexer=LEXER,
+    brace_types=("interface{}", "struct{}"),
     main_function=r"^func\s+main\s*\(\s*\)\s*",
     harness=Harness(
         heads=r"^func\s+Test\w*\s*\(\s*t\s+\*testing\.T\s*\)\s*\{",

@@ -126,6 +126,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lexer: Lexer = Lexer()
     definition: str = ""
     """A pattern of the beginning of a function @NAME@, if it is not like `int name(int x) {`."""
+    brace_types: Sequence[str] = ()
+    """Types with empty braces in their names, such as `interface{}`, that a signature may have."""
+    block_comment: tuple[str, str] = ("/*", "*/")
+    """Around a question that a base model continues with code."""
     imports: str = ""
     """A pattern of lines of a prompt that a whole program needs, too."""
     starts_at_main: bool = True

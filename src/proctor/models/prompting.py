@@ -74,8 +74,9 @@ def _continuation(task: Task, strategy: Strategy, shown: TestsShown) -> Prompt:
         return Prompt(task_id=task.task_id, text=text, stop=ends)
     question = "\n".join(filter(None, [task.prompt.strip(), _about_tests(task, shown)]))
     if task.language != "python":
-        quoted = question.replace("*/", "* /")
-        return Prompt(task_id=task.task_id, text=f"/*\n{quoted}\n*/\n")
+        begin, end = get_language(task.language).block_comment
+        quoted = question.replace(end, f"{end[0]} {end[1:]}")
+        return Prompt(task_id=task.task_id, text=f"{begin}\n{quoted}\n{end}\n")
     quoted = question.replace('"""', "'''")
     stops = (
         () if isinstance(task.tests, StdinCases) else ("\nassert ", "\nprint(", '\n"""', "\n```")

@@ -19,6 +19,7 @@ from proctor.client.schema import (
     Short,
     decode,
 )
+from proctor.languages import builtin_languages
 from proctor.records.limits import MIB
 from proctor.server.execute import execution_body
 from proctor.server.grade import graded_body, grading_plan
@@ -100,7 +101,7 @@ TOOLS = {
             "Run a program",
             "Run one program in a sandbox: an empty folder, no network, limits on time, memory and "
             "output. Says how it ended, and what it wrote. Languages: python, and where they are "
-            "installed c, cpp, java, javascript, typescript, go, rust, bash.",
+            f"installed {', '.join([*builtin_languages()][1:])}.",
             ExecuteAsked,
             Executed,
             _execute,
