@@ -13,8 +13,10 @@ from proctor.models.generated import GenerativeModel
 from proctor.models.prompting import Strategy, TestsShown
 from proctor.models.providers import (
     PROVIDERS,
+    USAGE,
     Provider,
     ProviderRequest,
+    has_flag,
     open_provider,
     provider_of,
 )
@@ -23,15 +25,6 @@ from proctor.settings import Settings, load_settings, server_of
 
 MAX_SAMPLES, MAX_TOKENS, MAX_CONCURRENCY = 1 << 20, 1 << 20, 4096
 MAX_TEMPERATURE, MAX_SECONDS, MAX_SEED = 10.0, 86400.0, 1 << 31
-SERVERS = ("openai", "anthropic")
-ONLY = {
-    "base_url": SERVERS,
-    "request_timeout": SERVERS,
-    "device": ("transformers",),
-    "concurrency": (*SERVERS, "llama", "transformers"),
-    "top_p": (*SERVERS, "llama", "transformers"),
-}
-"""Flags that only some of our providers can heed; those that are plugged in get them all."""
 PRESETS: dict[str, tuple[int, float]] = {
     "greedy": (1, 0.0),
     "pass@1": (10, 0.8),
@@ -41,10 +34,7 @@ PRESETS: dict[str, tuple[int, float]] = {
 
 Model = Annotated[
     str,
-    typer.Option(
-        help="openai:NAME, anthropic:NAME, llama:FILE.gguf, llama:smollm2, transformers:FOLDER, "
-        "command:PROGRAM, the path of weights, recorded:FILE, reference or wrong."
-    ),
+    typer.Option(help=f"{USAGE}, the path of weights, recorded:FILE, reference or wrong."),
 ]
 NSamples = Annotated[
     int | None,
@@ -63,10 +53,7 @@ TopK = Annotated[
 ]
 LiveModel = Annotated[
     str,
-    typer.Option(
-        help="openai:NAME, anthropic:NAME, llama:FILE.gguf, llama:smollm2, transformers:FOLDER, "
-        "command:PROGRAM, or the path of weights."
-    ),
+    typer.Option(help=f"{USAGE}, or the path of weights."),
 ]
 """A model that can still be asked: no recorded answers."""
 TokenLimit = Annotated[int, typer.Option(min=1, max=MAX_TOKENS, help="Cut an answer off here.")]
@@ -162,9 +149,10 @@ class ModelOptions(NamedTuple):
                     )
             return
         provider, _ = provider_of(self.model)
-        for name, providers in ONLY.items():
-            if name in said and provider in PROVIDERS and provider not in providers:
-                raise InputError(f"{_flag(name)}: only for {', '.join(providers)}, not {provider}")
+        for name in self._fields:
+            with_flag = [kind for kind, spec in PROVIDERS.items() if name in spec.flags]
+            if name in said and with_flag and provider in PROVIDERS and provider not in with_flag:
+                raise InputError(f"{_flag(name)}: only for {', '.join(with_flag)}, not {provider}")
         if self.batch == "off" and (self.concurrency or 1) > 1:
             raise InputError(f"--concurrency {self.concurrency}: is no use with --batch off")
         for name in ("top_p", "top_k"):
@@ -195,7 +183,7 @@ class ModelOptions(NamedTuple):
             device=self.device,
         )
         provider = open_provider(self.model, asked)
-        if kind in SERVERS:
+        if has_flag(kind, "base_url"):
             from proctor.models.http import be_quiet  # noqa: PLC0415  it may be missing
 
             be_quiet()

@@ -4,13 +4,21 @@ import time
 from typing import Any
 
 from proctor.errors import InputError, PassingNoAnswer
-from proctor.models.http import Endpoint, HttpProvider, ServedModel
+from proctor.models.http import Endpoint, HttpProvider, ServedModel, served_model
 from proctor.models.openai_protocol import count
+from proctor.models.providers import ProviderRequest
 from proctor.records.completion import Completion, Request, Sampling, StopReason, completion_for
 
 ANTHROPIC = "https://api.anthropic.com"
 KEY = "ANTHROPIC_API_KEY"
 VERSION = "2023-06-01"
+
+
+def open_model(name: str, asked: ProviderRequest) -> "Anthropic":
+    """Open a model by its name."""
+    return Anthropic(
+        name, url=asked.url, key=asked.key, chat=asked.chat, served_model=served_model(asked)
+    )
 
 
 class Anthropic(HttpProvider):

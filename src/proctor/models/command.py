@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import msgspec
 
 from proctor.errors import InputError, ModelError
+from proctor.models.providers import ProviderRequest
 from proctor.records.completion import (
     Completion,
     Request,
@@ -39,6 +40,11 @@ class Said(msgspec.Struct):
     tok_per_sec: float | None = None
     inference_ms: Annotated[float, msgspec.Meta(ge=0)] | None = None
     used_gpu: bool | None = None
+
+
+def open_model(name: str, asked: ProviderRequest) -> "Command":
+    """Open a model by its name."""
+    return Command(name, chat=asked.chat, batch=asked.batch)
 
 
 class Command:

@@ -13,6 +13,7 @@ import stamina
 
 from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
 from proctor.models.concurrent import ask_all
+from proctor.models.providers import ProviderRequest
 from proctor.records.completion import Completion, Request, Sampling
 
 Read = TypeVar("Read")
@@ -34,6 +35,12 @@ class ServedModel(NamedTuple):
     """Time limit of one request, from sending it to the last byte of the response."""
     first_wait_seconds: float = 0.5
     """Delay before the first retry; later ones grow exponentially, with jitter."""
+
+
+def served_model(asked: ProviderRequest) -> ServedModel:
+    """Return how requests are sent if a user asks for a model so."""
+    max_in_flight = asked.max_in_flight or ServedModel().max_in_flight
+    return ServedModel(max_in_flight, asked.request_seconds)
 
 
 def be_quiet() -> None:

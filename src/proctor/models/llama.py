@@ -21,6 +21,7 @@ from proctor.errors import InputError, ModelError, NoAnswer, PassingNoAnswer
 from proctor.models.concurrent import ask_all
 from proctor.models.logprobs import ScoredText, TracedTokens, leading_tokens, score_tokens
 from proctor.models.openai_protocol import parse_completion, parse_logprobs, request_body
+from proctor.models.providers import ProviderRequest
 from proctor.models.weights_digest import weights_sha256
 from proctor.records.completion import Completion, Request, Sampling
 from proctor.settings import default_workers
@@ -31,6 +32,11 @@ CONTEXT = 4096
 QUIET = -1
 SMALL = 1 << 29
 """Weights of so many bytes may be loaded several times."""
+
+
+def open_model(name: str, asked: ProviderRequest) -> "Llama":
+    """Open a model by its name."""
+    return Llama(find_weights(name), chat=asked.chat, max_in_flight=asked.max_in_flight)
 
 
 class Llama:

@@ -5,14 +5,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.errors import NoAnswer, PassingNoAnswer
-from proctor.models.http import Endpoint, HttpProvider, ServedModel
+from proctor.models.http import Endpoint, HttpProvider, ServedModel, served_model
 from proctor.models.logprobs import ScoredText, TracedTokens
 from proctor.models.openai_protocol import parse_completion, parse_logprobs, request_body
 from proctor.models.prompt_logprobs import PromptLogprobs
+from proctor.models.providers import ProviderRequest
 from proctor.records.completion import Completion, Request, Sampling
 
 OPENAI = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
+
+
+def open_model(name: str, asked: ProviderRequest) -> "OpenAI":
+    """Open a model by its name."""
+    return OpenAI(
+        name, url=asked.url, key=asked.key, chat=asked.chat, served_model=served_model(asked)
+    )
 
 
 class OpenAI(HttpProvider):

@@ -12,6 +12,7 @@ Others are found by the entry points `proctor.models`: a function that takes NAM
 
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -60,82 +61,72 @@ class Provider(Protocol):
         ...
 
 
-Maker = Callable[[str, ProviderRequest], Provider]
+OpenModel = Callable[[str, ProviderRequest], Provider]
 
 
-def _openai(name: str, asked: ProviderRequest) -> Provider:
-    from proctor.models.http import ServedModel  # noqa: PLC0415  heavy, as are all of these
-    from proctor.models.openai import OpenAI  # noqa: PLC0415
+class ProviderSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A provider of this package, whose module is imported when it is used."""
 
-    served_model = ServedModel(
-        asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds
-    )
-    return OpenAI(name, url=asked.url, key=asked.key, chat=asked.chat, served_model=served_model)
-
-
-def _anthropic(name: str, asked: ProviderRequest) -> Provider:
-    from proctor.models.anthropic import Anthropic  # noqa: PLC0415
-    from proctor.models.http import ServedModel  # noqa: PLC0415
-
-    served_model = ServedModel(
-        asked.max_in_flight or ServedModel().max_in_flight, asked.request_seconds
-    )
-    return Anthropic(name, url=asked.url, key=asked.key, chat=asked.chat, served_model=served_model)
+    module: str
+    """Its `open_model` takes NAME and a `ProviderRequest` and returns a `Provider`."""
+    usage: str
+    """What a user may write for --model."""
+    extra: str = ""
+    """The extra of Proctor that it needs."""
+    flags: frozenset[str] = frozenset()
+    """Those flags that not every provider has."""
 
 
-def _llama(name: str, asked: ProviderRequest) -> Provider:
-    from proctor.models.llama import Llama, find_weights  # noqa: PLC0415
-
-    return Llama(find_weights(name), chat=asked.chat, max_in_flight=asked.max_in_flight)
-
-
-def _transformers(name: str, asked: ProviderRequest) -> Provider:
-    from proctor.models.transformers import Transformers  # noqa: PLC0415
-
-    return Transformers(
-        Path(name), chat=asked.chat, batch_size=asked.max_in_flight, device=asked.device
-    )
-
-
-def _command(name: str, asked: ProviderRequest) -> Provider:
-    from proctor.models.command import Command  # noqa: PLC0415
-
-    return Command(name, chat=asked.chat, batch=asked.batch)
-
-
-PROVIDERS: dict[str, Maker] = {
-    "openai": _openai,
-    "anthropic": _anthropic,
-    "llama": _llama,
-    "transformers": _transformers,
-    "command": _command,
+SERVER_FLAGS = frozenset({"base_url", "request_timeout", "concurrency", "top_p"})
+PROVIDERS = {
+    "openai": ProviderSpec(
+        module="openai", usage="openai:NAME", extra="models", flags=SERVER_FLAGS
+    ),
+    "anthropic": ProviderSpec(
+        module="anthropic", usage="anthropic:NAME", extra="models", flags=SERVER_FLAGS
+    ),
+    "llama": ProviderSpec(
+        module="llama",
+        usage="llama:FILE.gguf, llama:smollm2",
+        extra="llama",
+        flags=frozenset({"concurrency", "top_p"}),
+    ),
+    "transformers": ProviderSpec(
+        module="transformers",
+        usage="transformers:FOLDER",
+        extra="transformers",
+        flags=frozenset({"device", "concurrency", "top_p"}),
+    ),
+    "command": ProviderSpec(module="command", usage="command:PROGRAM"),
 }
-EXTRAS = {
-    "openai": "models",
-    "anthropic": "models",
-    "llama": "llama",
-    "transformers": "transformers",
-}
-"""Provider → the extra of Proctor that it needs."""
-
+USAGE = ", ".join(spec.usage for spec in PROVIDERS.values())
 KNOWN = ("reference", "wrong", "recorded:FILE", *(f"{name}:NAME" for name in PROVIDERS))
+
+
+def has_flag(provider: str, flag: str) -> bool:
+    """Return whether a provider of this package has one of the flags that not all have."""
+    spec = PROVIDERS.get(provider)
+    return spec is not None and flag in spec.flags
 
 
 def open_provider(name: str, asked: ProviderRequest) -> Provider:
     """Open the provider that PROVIDER:NAME or a path names."""
     provider, rest = provider_of(name)
-    maker = PROVIDERS.get(provider) or _plugged_in(provider)
-    if maker is None:
-        raise _unknown(name)
+    spec = PROVIDERS.get(provider)
+    if spec is None:
+        open_plugin = _plugged_in(provider)
+        if open_plugin is None:
+            raise _unknown(name)
+        return open_plugin(rest, asked)
     try:
-        return maker(rest, asked)
+        module = import_module(f"{__package__}.{spec.module}")
+        return cast("Provider", module.open_model(rest, asked))
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get(provider)
-        if extra is None:
+        if not spec.extra:
             raise
         raise InputError(
             f"--model {name}: {error.name} is not installed; "
-            f"run `pip install '.[{extra}]'` in Proctor's folder"
+            f"run `pip install '.[{spec.extra}]'` in Proctor's folder"
         ) from None
 
 
@@ -162,8 +153,8 @@ def _recognise(path: str) -> str:
     return "transformers" if (Path(path) / "config.json").is_file() else ""
 
 
-def _plugged_in(provider: str) -> Maker | None:
+def _plugged_in(provider: str) -> OpenModel | None:
     plugged = load_plugins(GROUP, object, PROVIDERS, provider)
     if provider in plugged.broken:
         raise InputError(f"--model {provider}: {plugged.broken[provider]}")
-    return cast("Maker | None", plugged.found.get(provider))
+    return cast("OpenModel | None", plugged.found.get(provider))

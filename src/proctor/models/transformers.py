@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.errors import InputError, NoAnswer
 from proctor.models.logprobs import ScoredText, Token, TracedTokens, leading_tokens, score_tokens
+from proctor.models.providers import ProviderRequest
 from proctor.models.weights_digest import weights_sha256
 from proctor.records.completion import (
     Completion,
@@ -22,6 +23,13 @@ from proctor.records.completion import (
 BATCH = 8
 CHUNK = 256
 """Tokens whose probabilities over all of the vocabulary are in memory at once."""
+
+
+def open_model(name: str, asked: ProviderRequest) -> "Transformers":
+    """Open a model by its name."""
+    return Transformers(
+        Path(name), chat=asked.chat, batch_size=asked.max_in_flight, device=asked.device
+    )
 
 
 class Transformers:

@@ -23,6 +23,7 @@ from proctor.measure.parity import (
     prompts_of,
     read_prompts,
 )
+from proctor.models.providers import has_flag
 from proctor.records.completion import Sampling
 from proctor.report import json as as_json
 from proctor.report.text import printable
@@ -92,9 +93,9 @@ def _asking(name: str, *, url: str | None, chat: bool | None, device: str | None
     kind = provider_kind(name)
     return ModelOptions(
         model=name,
-        base_url=url if kind in model_options.SERVERS else None,
+        base_url=url if has_flag(kind, "base_url") else None,
         chat=chat,
-        device=device if kind in model_options.ONLY["device"] else None,
+        device=device if has_flag(kind, "device") else None,
         concurrency=sequential_concurrency(name),
     )
 
