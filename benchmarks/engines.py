@@ -5,7 +5,7 @@
 
 All contenders judge the same samples, the references and wrong solutions of `basics`, each program
 once, into a run directory, turn by turn in every round; ratios are those of one round. Opening a
-sandbox, a cluster or a station is not counted, and each is warm.
+sandbox, a cluster or an actor is not counted, and each is warm.
 
 `--nodes` simulates so many machines with one processor each on this one: rates add up as long as
 this machine has a processor for each. `--a-day` works out from all of it what so many programs a
@@ -240,14 +240,14 @@ def plan(
     cores = rate / each / USED
     stored = sizes.receipt + sizes.completion
     print(
-        f"\nbytes a program: {sizes.there:.0f} to a station, {sizes.back:.0f} back; on disk "
+        f"\nbytes a program: {sizes.there:.0f} to an actor, {sizes.back:.0f} back; on disk "
         f"{sizes.receipt:.0f} of receipts, {sizes.completion:.0f} of completions\n"
         f"\n{a_day:g} programs a day are {rate:.0f} a second:\n\n"
         f"    processors that judge    {cores:8.0f}   {each:.0f} a second each, {USED:.0%} busy\n"
         f"    processors that drive    {rate * driver / USED:8.1f}   {1 / driver:.0f} a second\n"
-        f"    GiB of stations          {cores * memory / 1024:8.1f}   {memory:.0f} MiB a worker\n"
+        f"    GiB of actors          {cores * memory / 1024:8.1f}   {memory:.0f} MiB a worker\n"
         f"    GB a day on disk         {a_day * stored / GB:8.0f}\n"
-        f"    MB a second to stations  {rate * sizes.there / MB:8.1f}\n"
+        f"    MB a second to actors  {rate * sizes.there / MB:8.1f}\n"
         f"    MB a second from them    {rate * sizes.back / MB:8.1f}"
     )
 
@@ -283,9 +283,9 @@ def machines(samples: Samples, counts: Sequence[int], rounds: int) -> None:
 
 
 def memory_mib(backend: Any) -> float:
-    """Return the private memory of one worker: of a station, and of all processes below it."""
-    station = backend._stations[0]  # noqa: SLF001
-    asked = station.actor.__ray_call__.remote(lambda _: os.getpid())
+    """Return the private memory of one worker: of an actor, and of all processes below it."""
+    actor = backend._actors[0]  # noqa: SLF001
+    asked = actor.actor.__ray_call__.remote(lambda _: os.getpid())
     pid = backend._ray.get(asked)  # noqa: SLF001
     total = 0
     for one in [pid, *below(pid)]:
@@ -294,7 +294,7 @@ def memory_mib(backend: Any) -> float:
         except OSError:
             continue
         total += sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
-    return total / 1024 / station.seat.workers
+    return total / 1024 / actor.slot.workers
 
 
 def below(pid: int) -> Iterator[int]:

@@ -256,7 +256,7 @@ def idle_boxes(sandbox: Sandbox) -> list[Box | WasmBox]:
     """Return the warm boxes of a tier that keeps any: they are no remains."""
     pools = [
         *getattr(sandbox, "_pools", {}).values(),
-        *(sandbox._foreign._pools.values() if hasattr(sandbox, "_foreign") else ()),
+        *(sandbox._toolchains._pools.values() if hasattr(sandbox, "_toolchains") else ()),
     ]
     return [box for pool in pools for box in pool._idle]
 

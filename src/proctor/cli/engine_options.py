@@ -70,7 +70,7 @@ def backend_factory(engine: EngineOptions, settings: Settings) -> Callable[[Plan
 def cluster_for(
     engine: EngineOptions, settings: Settings, benchmark: Benchmark | None = None
 ) -> RayEngine:
-    """Open stations on a cluster, each with the sandbox that the flags ask for."""
+    """Open actors on a cluster, each with the sandbox that the flags ask for."""
     worker_setup = WorkerSetup(
         sandbox=engine.sandbox or settings.sandbox,
         require=engine.require,
@@ -90,5 +90,5 @@ def cluster_for(
 
 
 def _placed(file: str) -> str:
-    """Return a file that is here by its full path: stations work in other folders."""
+    """Return a file that is here by its full path: actors work in other folders."""
     return str(Path(file).absolute()) if Path(file).exists() else file

@@ -73,7 +73,7 @@ def assemble(task: Task, extraction: Extraction, *, preamble: str = "") -> Progr
         return Program(source=task.context.filled(source), language=task.language)
     if task.language != "python":
         source = task.prompt + source if extraction.continues else _with_imports(task, source)
-        return _foreign(task, source)
+        return _other_language_program(task, source)
     if extraction.continues:
         source = task.prompt + source
     elif not isinstance(task.tests, StdinCases):
@@ -101,7 +101,7 @@ def verbatim(task: Task, text: str, *, whole: bool = False, preamble: str = "") 
         return Program(source=task.context.filled(text), language=task.language)
     source = text if whole or not _is_code_prompt(task, text) else task.prompt + text
     if task.language != "python":
-        return _foreign(task, source)
+        return _other_language_program(task, source)
     return _program(task, source, preamble)
 
 
@@ -126,7 +126,7 @@ def _program(task: Task, source: str, preamble: str) -> Program:
     return Program(source=prepend(preamble, source), language=task.language)
 
 
-def _foreign(task: Task, source: str) -> Program:
+def _other_language_program(task: Task, source: str) -> Program:
     source = f"{task.preamble.rstrip()}\n{source}" if task.preamble.strip() else source
     return Program(source=source, language=task.language)
 

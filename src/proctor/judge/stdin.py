@@ -94,7 +94,7 @@ def judge_case(
 def program_failure(execution: Execution, language: str) -> CandidateEnded | None:
     """Say what an ending other than a clean exit means for a program."""
     if language != "python":
-        return _foreign_failure(execution, get_language(language))
+        return _other_language_failure(execution, get_language(language))
     last = _last_line(execution.stderr)
     match execution.ending:
         case Exited() if not execution.compiled:
@@ -109,7 +109,7 @@ def program_failure(execution: Execution, language: str) -> CandidateEnded | Non
             return ended_by(other)
 
 
-def _foreign_failure(execution: Execution, language: Language) -> CandidateEnded | None:
+def _other_language_failure(execution: Execution, language: Language) -> CandidateEnded | None:
     said = execution.stderr.decode("utf-8", "replace")
     if not execution.compiled:
         return CandidateEnded(bucket_of(execution), _first_error(said))

@@ -1,4 +1,4 @@
-"""Which stations are asked for, given what Ray says of its machines."""
+"""Which actors are asked for, given what Ray says of its machines."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.grading.ray.placement import WORKERS_A_STATION, WorkerShare, WorkerSlot, worker_slots
+from proctor.grading.ray.placement import WORKERS_PER_ACTOR, WorkerShare, WorkerSlot, worker_slots
 
 GIB = 1 << 30
 
@@ -53,11 +53,11 @@ def test_who_fills_a_machine_keeps_to_a_part_of_it() -> None:
 )
 def test_laws(machines: list[tuple[int, float]], workers: int) -> None:
     nodes = [node(f"n{place}", cpus, gib) for place, (cpus, gib) in enumerate(machines)]
-    seats = worker_slots(nodes, workers, GIB)
-    total = sum(one.workers for one in seats)
+    slots = worker_slots(nodes, workers, GIB)
+    total = sum(one.workers for one in slots)
     assert not workers or total <= workers
-    assert all(1 <= one.workers <= WORKERS_A_STATION for one in seats)
+    assert all(1 <= one.workers <= WORKERS_PER_ACTOR for one in slots)
     for place, (cpus, gib) in enumerate(machines):
-        here = sum(one.workers for one in seats if one.node == f"n{place}")
+        here = sum(one.workers for one in slots if one.node == f"n{place}")
         assert here <= cpus
         assert here <= max(1, int(gib))

@@ -1,4 +1,4 @@
-"""A station by itself, without Ray: what it is given, it judges, and sends back briefly."""
+"""An actor by itself, without Ray: what it is given, it judges, and sends back briefly."""
 
 import os
 import pickle
@@ -43,7 +43,7 @@ WRONG = Program(source="def double(x):\n    return 3 * x\n")
 
 
 @pytest.fixture(scope="module")
-def station() -> Iterator[JudgeWorker]:
+def actor() -> Iterator[JudgeWorker]:
     one = JudgeWorker(WorkerSetup(sandbox=load_settings().sandbox), 2, fetch=pickle.dumps)
     assert isinstance(one.arrive(), WorkerReady)
     yield one
@@ -57,44 +57,44 @@ def sent(number: int, program: Program, task: Task = DOUBLE, **how: Any) -> Batc
     )
 
 
-def collected(station: JudgeWorker, count: int, most: int = 16) -> dict[int, Any]:
+def collected(actor: JudgeWorker, count: int, most: int = 16) -> dict[int, Any]:
     found: dict[int, Any] = {}
     while len(found) < count:
-        part = pickle.loads(station.collect(most))
+        part = pickle.loads(actor.collect(most))
         assert 1 <= len(part) <= most
         assert not found.keys() & dict(part).keys()
         found.update(part)
     return found
 
 
-def give(station: JudgeWorker, tasks: dict[str, Any], items: list[BatchItem], **large: Any) -> None:
-    station.give(pickle.dumps((tasks, items)), large)
+def give(actor: JudgeWorker, tasks: dict[str, Any], items: list[BatchItem], **large: Any) -> None:
+    actor.give(pickle.dumps((tasks, items)), large)
 
 
-def parcels(*tasks: Task) -> dict[str, Any]:
+def encoded_tasks(*tasks: Task) -> dict[str, Any]:
     return {task.sha256: pickle.dumps(task) for task in tasks}
 
 
-def test_what_is_given_is_judged(station: JudgeWorker) -> None:
+def test_what_is_given_is_judged(actor: JudgeWorker) -> None:
     items = [sent(number, RIGHT if number % 2 else WRONG) for number in range(20)]
-    give(station, parcels(DOUBLE), items)
-    found = collected(station, 20, most=7)
+    give(actor, encoded_tasks(DOUBLE), items)
+    found = collected(actor, 20, most=7)
     for number in range(20):
         bucket = Bucket.PASSED if number % 2 else Bucket.WRONG_ANSWER
         assert found[number].verdict.bucket is bucket
         assert found[number].toolchain
 
 
-def test_a_slow_program_holds_up_nobody(station: JudgeWorker) -> None:
+def test_a_slow_program_holds_up_nobody(actor: JudgeWorker) -> None:
     slow = Program(source="import time\ntime.sleep(1.5)\ndef double(x):\n    return 2 * x\n")
-    give(station, parcels(DOUBLE), [sent(0, slow), *(sent(n, RIGHT) for n in range(1, 9))])
-    first = dict(pickle.loads(station.collect(8)))
+    give(actor, encoded_tasks(DOUBLE), [sent(0, slow), *(sent(n, RIGHT) for n in range(1, 9))])
+    first = dict(pickle.loads(actor.collect(8)))
     assert 0 not in first
-    found = {**first, **collected(station, 9 - len(first))}
+    found = {**first, **collected(actor, 9 - len(first))}
     assert {one.verdict.bucket for one in found.values()} == {Bucket.PASSED}
 
 
-def test_rules_and_jobs(station: JudgeWorker) -> None:
+def test_rules_and_jobs(actor: JudgeWorker) -> None:
     twice = Task(
         task_id="t",
         entry_point="double",
@@ -102,37 +102,37 @@ def test_rules_and_jobs(station: JudgeWorker) -> None:
     )
     job = Job(program=Program(source="print(input() * 2)\n"), limits=Limits(), stdin=b"ab\n")
     give(
-        station,
-        parcels(twice),
+        actor,
+        encoded_tasks(twice),
         [sent(1, RIGHT, twice), sent(2, RIGHT, twice, early_stop=True), BatchItem(3, job)],
     )
-    found = collected(station, 3)
+    found = collected(actor, 3)
     assert len(found[1].verdict.tests) == 2
     assert len([one for one in found[2].verdict.tests if one.detail]) <= 1
     assert (found[3].ending, found[3].stdout) == (Exited(0), b"abab\n")
 
 
-def test_a_defect_comes_back_as_what_it_is(station: JudgeWorker) -> None:
+def test_a_defect_comes_back_as_what_it_is(actor: JudgeWorker) -> None:
     unknown = msgspec.structs.replace(
         DOUBLE, tests=StdinCases(inputs=["1"], outputs=["1"], compare="no such rule")
     )
-    give(station, parcels(unknown), [sent(1, RIGHT, unknown)])
-    error = collected(station, 1)[1]
+    give(actor, encoded_tasks(unknown), [sent(1, RIGHT, unknown)])
+    error = collected(actor, 1)[1]
     assert isinstance(error, InputError)
     assert "no such rule" in str(error)
 
 
-def test_more_tasks_than_are_kept(station: JudgeWorker) -> None:
+def test_more_tasks_than_are_kept(actor: JudgeWorker) -> None:
     tasks = [msgspec.structs.replace(DOUBLE, task_id=f"t{number}") for number in range(KEPT + 10)]
-    give(station, parcels(*tasks), [sent(n, RIGHT, task) for n, task in enumerate(tasks)])
-    found = collected(station, len(tasks))
+    give(actor, encoded_tasks(*tasks), [sent(n, RIGHT, task) for n, task in enumerate(tasks)])
+    found = collected(actor, len(tasks))
     assert {one.verdict.bucket for one in found.values()} == {Bucket.PASSED}
 
 
-def test_large_tasks_are_fetched(station: JudgeWorker) -> None:
+def test_large_tasks_are_fetched(actor: JudgeWorker) -> None:
     task = msgspec.structs.replace(DOUBLE, task_id="large")
-    give(station, {}, [sent(1, RIGHT, task)], **{task.sha256: task})  # `fetch` makes bytes of it
-    assert collected(station, 1)[1].verdict.bucket is Bucket.PASSED
+    give(actor, {}, [sent(1, RIGHT, task)], **{task.sha256: task})  # `fetch` makes bytes of it
+    assert collected(actor, 1)[1].verdict.bucket is Bucket.PASSED
 
 
 def test_a_message_that_cannot_be_read_is_heard_of() -> None:

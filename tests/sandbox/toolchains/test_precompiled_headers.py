@@ -31,7 +31,7 @@ from tests.requires import requires_language
 
 
 @pytest.fixture
-def foreign(kernel):
+def toolchains(kernel):
     requires_language(kernel, "cpp")
     return kernel.native("cpp")
 
@@ -45,21 +45,21 @@ def recipe(toolchain, source, names):
     )
 
 
-def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
+def test_they_are_used_and_are_no_superset(toolchains, monkeypatch):
     """What a text does not include is missing, even if it was compiled for others."""
     used = []
-    original = type(foreign)._compile
+    original = type(toolchains)._compile
 
     def watched(self, toolchain, made, file):
         used.append(file is not None)
         return original(self, toolchain, made, file)
 
-    monkeypatch.setattr(type(foreign), "_compile", watched)
-    monkeypatch.setattr(foreign, "_headers", PrecompiledHeaders(foreign._compile))
-    toolchain = foreign.require("cpp")
+    monkeypatch.setattr(type(toolchains), "_compile", watched)
+    monkeypatch.setattr(toolchains, "_headers", PrecompiledHeaders(toolchains._compile))
+    toolchain = toolchains.require("cpp")
     both = "#include <vector>\n#include <map>\nstd::map<int, std::vector<int>> m; // {}\n"
     for n in range(PRECOMPILE_AFTER_USES + 1):
-        made = foreign.build_recipe(
+        made = toolchains.build_recipe(
             toolchain, recipe(toolchain, both + f"int n{n};\n", ("vector", "map"))
         )
         assert isinstance(made, CompiledProgram)
@@ -67,20 +67,20 @@ def test_they_are_used_and_are_no_superset(foreign, monkeypatch):
         "a text, the headers, then a proof and texts with them"
     )
     lacking = "#include <vector>\nstd::map<int, int> m;\n"
-    refused = foreign.build_recipe(toolchain, recipe(toolchain, lacking, ("vector",)))
+    refused = toolchains.build_recipe(toolchain, recipe(toolchain, lacking, ("vector",)))
     assert isinstance(refused, CompileFailure)
     assert b"map" in refused.execution.stderr
-    foreign._headers.close()
+    toolchains._headers.close()
 
 
-def compiled(foreign, names, source):
+def compiled(toolchains, names, source):
     """Compile a text with headers, and return the assembler's."""
-    toolchain = foreign.require("cpp")
+    toolchain = toolchains.require("cpp")
     wanted = HeaderRequest(names, gcc.shared(toolchain))
-    file = PrecompiledHeaders(foreign._compile)._make(toolchain, wanted, known=False)
+    file = PrecompiledHeaders(toolchains._compile)._make(toolchain, wanted, known=False)
     text = "".join(f"#include <{name}>\n" for name in names) + source
     [first, *_] = gcc.parts(toolchain).steps
-    made = foreign._compile(
+    made = toolchains._compile(
         toolchain,
         BuildRecipe(files={"part.cpp": text.encode()}, steps=[first], products=("part.s",)),
         file,
@@ -90,22 +90,22 @@ def compiled(foreign, names, source):
 
 
 @pytest.fixture
-def tries(foreign, monkeypatch):
+def tries(toolchains, monkeypatch):
     """Have headers compiled; return whether they were used, for each compilation after that."""
-    toolchain = foreign.require("cpp")
-    kept = PrecompiledHeaders(foreign._compile)
+    toolchain = toolchains.require("cpp")
+    kept = PrecompiledHeaders(toolchains._compile)
     for _ in range(PRECOMPILE_AFTER_USES):
         file = kept.take(toolchain, HeaderRequest(("vector",), gcc.shared(toolchain)))
     os.close(file)
     tries = []
-    original = type(foreign)._compile
+    original = type(toolchains)._compile
 
     def compile_(self, toolchain, made, file):
         tries.append(file is not None)
         return original(self, toolchain, made, file)
 
-    monkeypatch.setattr(foreign, "_headers", kept)
-    monkeypatch.setattr(type(foreign), "_compile", compile_)
+    monkeypatch.setattr(toolchains, "_headers", kept)
+    monkeypatch.setattr(type(toolchains), "_compile", compile_)
     yield tries
     kept.close()
 
@@ -113,10 +113,10 @@ def tries(foreign, monkeypatch):
 VECTOR = "#include <vector>\n"
 
 
-def test_the_assembler_does_not_find_compiled_headers(foreign, tries):
-    toolchain = foreign.require("cpp")
+def test_the_assembler_does_not_find_compiled_headers(toolchains, tries):
+    toolchain = toolchains.require("cpp")
     source = f'{VECTOR}asm(".section .data\\n.incbin \\"{gcc.HEADER}.gch\\"\\n.text");\n'
-    outcome = foreign.build_recipe(toolchain, recipe(toolchain, source, ("vector",)))
+    outcome = toolchains.build_recipe(toolchain, recipe(toolchain, source, ("vector",)))
     assert isinstance(outcome, CompileFailure)
     assert b"file not found" in outcome.execution.stderr
     assert tries == [True]
@@ -124,25 +124,27 @@ def test_the_assembler_does_not_find_compiled_headers(foreign, tries):
 
 @pytest.mark.parametrize("ending", [Signalled(signal.SIGSEGV), Exited(4)])
 def test_a_compiler_that_crashes_with_compiled_headers_is_run_without(
-    foreign, tries, monkeypatch, ending
+    toolchains, tries, monkeypatch, ending
 ):
-    original = type(foreign)._compile
+    original = type(toolchains)._compile
 
     def compile_(self, toolchain, made, file):
         done = original(self, toolchain, made, file)
         return done if file is None else msgspec.structs.replace(done, ending=ending)
 
-    monkeypatch.setattr(type(foreign), "_compile", compile_)
-    toolchain = foreign.require("cpp")
-    made = foreign.build_recipe(toolchain, recipe(toolchain, f"{VECTOR}// {ending}\n", ("vector",)))
+    monkeypatch.setattr(type(toolchains), "_compile", compile_)
+    toolchain = toolchains.require("cpp")
+    made = toolchains.build_recipe(
+        toolchain, recipe(toolchain, f"{VECTOR}// {ending}\n", ("vector",))
+    )
     assert isinstance(made, CompiledProgram)
     assert tries == [True, False]
 
 
-def test_a_text_that_is_refused_with_compiled_headers_is_compiled_once(foreign, tries):
-    toolchain = foreign.require("cpp")
+def test_a_text_that_is_refused_with_compiled_headers_is_compiled_once(toolchains, tries):
+    toolchain = toolchains.require("cpp")
     source = f"{VECTOR}int f() {{ return nothing; }}\n"
-    outcome = foreign.build_recipe(toolchain, recipe(toolchain, source, ("vector",)))
+    outcome = toolchains.build_recipe(toolchain, recipe(toolchain, source, ("vector",)))
     assert isinstance(outcome, CompileFailure)
     assert outcome.execution.stderr.startswith(b"part.cpp: In function")
     assert tries == [True]
@@ -151,12 +153,12 @@ def test_a_text_that_is_refused_with_compiled_headers_is_compiled_once(foreign, 
 LEFT_TO_TEXTS = "std::vector<std::string> f(std::string s) { return {s, std::to_string(1)}; }\n"
 
 
-def test_templates_that_headers_use_are_instantiated_ahead(foreign, monkeypatch):
+def test_templates_that_headers_use_are_instantiated_ahead(toolchains, monkeypatch):
     """A text comes to the same code, function by function, in less of the compiler's time."""
     names = ("string", "vector", "regex")
-    tries = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
+    tries = [compiled(toolchains, names, LEFT_TO_TEXTS) for _ in range(3)]
     monkeypatch.setattr(precompiled_headers, "PLUGIN_SOURCE", b"#error no plugins here\n")
-    others = [compiled(foreign, names, LEFT_TO_TEXTS) for _ in range(3)]
+    others = [compiled(toolchains, names, LEFT_TO_TEXTS) for _ in range(3)]
     ahead, later = (min(all_, key=lambda one: one.usage.cpu_seconds) for all_ in (tries, others))
     assert ahead.ending == later.ending == Exited(0)
     assert len(functions_of(ahead)) > 20
@@ -175,14 +177,14 @@ def functions_of(made):
     return {name: re.findall(r"^\t[a-z].*$", code, re.MULTILINE) for name, code in found}
 
 
-def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(foreign, monkeypatch):
+def test_a_compiler_that_takes_no_plugin_has_headers_all_the_same(toolchains, monkeypatch):
     monkeypatch.setattr(precompiled_headers, "PLUGIN_SOURCE", b"#error no plugins here\n")
-    assert compiled(foreign, ("vector",), "std::vector<int> v;\n").ending == Exited(0)
+    assert compiled(toolchains, ("vector",), "std::vector<int> v;\n").ending == Exited(0)
 
 
-def test_a_shorter_beginning_will_do_until_all_is_compiled(foreign, all_closed):
+def test_a_shorter_beginning_will_do_until_all_is_compiled(toolchains, all_closed):
     """Never one that is not how the text begins."""
-    toolchain = foreign.require("cpp")
+    toolchain = toolchains.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(10))
     for _ in range(PRECOMPILE_AFTER_USES):
         short = kept.take(toolchain, HeaderRequest(("map", "set"), ()))
@@ -209,9 +211,9 @@ int main() {
 
 
 @pytest.fixture
-def watched(foreign, monkeypatch):
+def watched(toolchains, monkeypatch):
     """Have no headers compiled yet; tell which programs were compiled with some."""
-    monkeypatch.setattr(foreign, "_headers", PrecompiledHeaders(foreign._compile))
+    monkeypatch.setattr(toolchains, "_headers", PrecompiledHeaders(toolchains._compile))
     seen = []
     original = foreign_boxes.compile_in_box
 
@@ -221,28 +223,28 @@ def watched(foreign, monkeypatch):
 
     monkeypatch.setattr(foreign_boxes, "compile_in_box", compile_in)
     yield seen
-    foreign._headers.close()
+    toolchains._headers.close()
 
 
-def run(foreign, source, given=b"3 1 2"):
+def run(toolchains, source, given=b"3 1 2"):
     program = Program(source=source, language="cpp")
-    return foreign.repeat(program, Limits()).run(given)
+    return toolchains.repeat(program, Limits()).run(given)
 
 
-def test_whole_programs_have_them_too(foreign, watched):
+def test_whole_programs_have_them_too(toolchains, watched):
     for n in range(PRECOMPILE_PROGRAMS_AFTER_USES + 1):
-        execution = run(foreign, f"{PROGRAM}// {n}\n")
+        execution = run(toolchains, f"{PROGRAM}// {n}\n")
         assert (execution.ending, execution.stdout) == (Exited(0), b"1 2 3 ")
     assert watched == [False] * (PRECOMPILE_PROGRAMS_AFTER_USES - 1) + [True] * 2
 
 
 @pytest.mark.slow
-def test_a_program_that_is_refused_with_them_is_read_from_the_start(foreign, watched):
+def test_a_program_that_is_refused_with_them_is_read_from_the_start(toolchains, watched):
     """What is said of it is what a compiler says who knows nothing of them."""
     for n in range(PRECOMPILE_PROGRAMS_AFTER_USES):
-        run(foreign, f"{PROGRAM}// before one that is refused: {n}\n")
+        run(toolchains, f"{PROGRAM}// before one that is refused: {n}\n")
     watched.clear()
-    execution = run(foreign, f"{PROGRAM}std::map<int, int> lacking;\n")
+    execution = run(toolchains, f"{PROGRAM}std::map<int, int> lacking;\n")
     assert watched == [True, False]
     assert execution.ending == Exited(1)
     assert b"main.cpp:11" in execution.stderr
@@ -250,7 +252,7 @@ def test_a_program_that_is_refused_with_them_is_read_from_the_start(foreign, wat
 
 
 @pytest.mark.slow
-def test_a_program_that_specializes_templates_is_read_from_the_start(foreign, watched):
+def test_a_program_that_specializes_templates_is_read_from_the_start(toolchains, watched):
     special = PROGRAM.replace(
         "int main()",
         "struct P { int x; };\n"
@@ -258,14 +260,14 @@ def test_a_program_that_specializes_templates_is_read_from_the_start(foreign, wa
         "{ bool operator()(P a, P b) const { return a.x > b.x; } }; }\nint main()",
     )
     for n in range(PRECOMPILE_PROGRAMS_AFTER_USES + 1):
-        assert run(foreign, f"{special}// {n}\n").stdout == b"1 2 3 "
+        assert run(toolchains, f"{special}// {n}\n").stdout == b"1 2 3 "
     assert not any(watched)
 
 
-def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
+def test_what_is_refused_costs_its_time_once(toolchains, watched, monkeypatch):
     """The second look has what the first one left; with nothing left, the first one's word holds."""
     for n in range(PRECOMPILE_PROGRAMS_AFTER_USES):
-        run(foreign, f"{PROGRAM}// before one that takes long: {n}\n")
+        run(toolchains, f"{PROGRAM}// before one that takes long: {n}\n")
     given = []
 
     def compile_in(box, toolchain, program, limits, *, headers=None, **more):
@@ -275,14 +277,14 @@ def test_what_is_refused_costs_its_time_once(foreign, watched, monkeypatch):
         return Execution(ending=Exited(1), stderr=b"first", usage=Usage(wall_seconds=20.0))
 
     monkeypatch.setattr(foreign_boxes, "compile_in_box", compile_in)
-    execution = run(foreign, f"{PROGRAM}// one that takes long\n")
+    execution = run(toolchains, f"{PROGRAM}// one that takes long\n")
     assert given == [30.0, 10.0]
     assert (execution.ending, execution.stderr) == (Exited(1), b"first")
 
 
-def test_no_descriptor_is_left_where_there_is_no_box(foreign, watched, monkeypatch, all_closed):
+def test_no_descriptor_is_left_where_there_is_no_box(toolchains, watched, monkeypatch, all_closed):
     for n in range(PRECOMPILE_PROGRAMS_AFTER_USES):
-        run(foreign, f"{PROGRAM}// before there is no box: {n}\n")
+        run(toolchains, f"{PROGRAM}// before there is no box: {n}\n")
     before = len(os.listdir("/proc/self/fd"))
 
     def take(self):
@@ -290,13 +292,13 @@ def test_no_descriptor_is_left_where_there_is_no_box(foreign, watched, monkeypat
 
     monkeypatch.setattr(Pool, "take", take)
     with pytest.raises(SandboxError, match="no box"):
-        run(foreign, f"{PROGRAM}// without a box\n")
+        run(toolchains, f"{PROGRAM}// without a box\n")
     assert len(os.listdir("/proc/self/fd")) == before
-    foreign._headers.close()
+    toolchains._headers.close()
 
 
-def test_who_goes_away_while_they_are_proved_leaves_that_to_the_next(foreign, all_closed):
-    toolchain = foreign.require("cpp")
+def test_who_goes_away_while_they_are_proved_leaves_that_to_the_next(toolchains, all_closed):
+    toolchain = toolchains.require("cpp")
     gone = [True]
 
     def compile_(_toolchain, _recipe, file):
@@ -323,9 +325,9 @@ def made(size):
     )
 
 
-def test_while_one_makes_them_others_do_without(foreign, all_closed):
+def test_while_one_makes_them_others_do_without(toolchains, all_closed):
     """They count for nothing, and nobody makes them a second time."""
-    toolchain, wanted = foreign.require("cpp"), HeaderRequest(("map",), ())
+    toolchain, wanted = toolchains.require("cpp"), HeaderRequest(("map",), ())
     meanwhile = []
 
     def compile_(*_):
@@ -340,8 +342,8 @@ def test_while_one_makes_them_others_do_without(foreign, all_closed):
     kept.close()
 
 
-def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed):
-    toolchain = foreign.require("cpp")
+def test_they_are_asked_for_some_times_before_it_is_worth_it(toolchains, all_closed):
+    toolchain = toolchains.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(10))
     first = [
         kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(PRECOMPILE_AFTER_USES)
@@ -359,16 +361,16 @@ def test_they_are_asked_for_some_times_before_it_is_worth_it(foreign, all_closed
         Execution(ending=Exited(0), stdout=made(10).stdout, stderr=b"x headers.h.gch\n"),
     ],
 )
-def test_what_is_not_used_is_not_kept(foreign, all_closed, answer):
-    toolchain = foreign.require("cpp")
+def test_what_is_not_used_is_not_kept(toolchains, all_closed, answer):
+    toolchain = toolchains.require("cpp")
     kept = PrecompiledHeaders(lambda *_: answer)
     assert [
         kept.take(toolchain, HeaderRequest(("map",), ())) for _ in range(3 * PRECOMPILE_AFTER_USES)
     ] == [None] * 3 * PRECOMPILE_AFTER_USES
 
 
-def test_no_more_is_kept_than_there_is_room_for(foreign, all_closed):
-    toolchain = foreign.require("cpp")
+def test_no_more_is_kept_than_there_is_room_for(toolchains, all_closed):
+    toolchain = toolchains.require("cpp")
     kept = PrecompiledHeaders(lambda *_: made(100), kept_bytes=250)
     for name in ("map", "set", "list"):
         for _ in range(PRECOMPILE_AFTER_USES):
@@ -401,7 +403,7 @@ time.sleep(1000)
 
 
 def test_a_supervisor_that_is_killed_while_compiling_leaves_nothing(
-    foreign, tmp_path, processes_below
+    toolchains, tmp_path, processes_below
 ):
     """No process, and no file: what was compiled lies in memory that goes with it."""
     bomb = Path(__file__).parents[2] / "corpus" / "cpp" / "compile_timeout" / "template_bomb.cpp"

@@ -141,7 +141,9 @@ def test_a_command_that_is_not_there_is_our_fault(kernel, monkeypatch):
     gone = Toolchain(
         language=get_language("bash"), version="1", commands={"bash": "/usr/bin/none"}, shown=()
     )
-    runs = runner.CompiledRuns(kernel._foreign, gone, Program(source="", language="bash"), Limits())
+    runs = runner.CompiledRuns(
+        kernel._toolchains, gone, Program(source="", language="bash"), Limits()
+    )
     with pytest.raises(SandboxError, match="No such file"):
         runs.run(b"")
 

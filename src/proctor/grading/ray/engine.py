@@ -1,19 +1,19 @@
-"""The same flow on Ray: programs are judged by stations on the machines of a cluster.
+"""The same flow on Ray: programs are judged by actors on the machines of a cluster.
 
 Theory of operation. The process of the run is the *driver*: it makes programs of completions,
-writes receipts, and holds no more programs and judgements than the stations have use for. A
-*station* (`worker.py`) is an actor that asks for some processors of one machine and has a sandbox
+writes receipts, and holds no more programs and judgements than the actors have use for. An
+actor (`worker.py`) asks for some processors of one machine and has a sandbox
 and as many threads as processors. One thread of the driver, the dispatcher, owns all state here:
 it sends programs (`batching.py` says which and where) and always has one request for judgements
-waiting at each station that owes some. Everything that happens is a call in its queue.
+waiting at each actor that owes some. Everything that happens is a call in its queue.
 
-Who may fail: a station, a machine. What was there is sent elsewhere, and only then counted, so
-nothing is lost and nothing counts twice; another station is asked for in its place. A program that
-was lost too often is unscored. If no station is left for a while, the run ends, to be resumed.
+Who may fail: an actor, a machine. What was there is sent elsewhere, and only then counted, so
+nothing is lost and nothing counts twice; another actor is asked for in its place. A program that
+was lost too often is unscored. If no actor is left for a while, the run ends, to be resumed.
 A machine that would judge in another way than the first one is not used, and named.
 
 What is not covered: Ray has no walls of its own. Who can reach a cluster's ports can run programs
-on it, and the driver believes what stations say.
+on it, and the driver believes what actors say.
 """
 
 import contextlib
@@ -60,11 +60,11 @@ KEPT = 64
 """How many tasks are ready to be sent."""
 START_SECONDS = 120.0
 LONELY_SECONDS = 60.0
-"""How long a run waits for a station when it has none."""
+"""How long a run waits for an actor when it has none."""
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 0.5
 MAX_STARTS = 3
-"""How often a station is asked for that ends before it has judged anything."""
+"""How often an actor is asked for that ends before it has judged anything."""
 
 
 def open_ray_engine(
@@ -76,10 +76,10 @@ def open_ray_engine(
     benchmark: Benchmark | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> "RayEngine":
-    """Open stations on a cluster: the one at `address`, the one in use, or one of our own here.
+    """Open actors on a cluster: the one at `address`, the one in use, or one of our own here.
 
     So many `workers` in all, or one for every processor, as far as the memory limits of what they
-    run fit; stations have what a `benchmark` asks for. `say` hears which machines are not used.
+    run fit; actors have what a `benchmark` asks for. `say` hears which machines are not used.
     """
     memory_bytes = Limits().memory_bytes
     if benchmark is not None:
@@ -87,8 +87,8 @@ def open_ray_engine(
         setup = msgspec.structs.replace(setup, wished=benchmark.packages, languages=languages)
         memory_bytes = max(1, benchmark.memory_bytes)
     joined = connect(address, workers)
-    seats = worker_slots(joined.ray.nodes(), workers, memory_bytes)
-    cluster = RayEngine(joined, setup, seats, batch_size, say)
+    slots = worker_slots(joined.ray.nodes(), workers, memory_bytes)
+    cluster = RayEngine(joined, setup, slots, batch_size, say)
     try:
         cluster.wait()
     except BaseException:
@@ -102,46 +102,48 @@ def _look() -> None:
 
 
 class _Open:
-    """A station from this side."""
+    """An actor from this side."""
 
-    def __init__(self, actor: Any, seat: WorkerSlot, batch_size: int, starts: int) -> None:
+    def __init__(self, actor: Any, slot: WorkerSlot, batch_size: int, starts: int) -> None:
         self.actor = actor
         self.give = actor.give.options(concurrency_group="give", num_returns=0)
         self.collect = actor.collect.options(concurrency_group="collect")
-        self.seat = seat
-        self.place = Place(seat.workers, batch_size)
+        self.slot = slot
+        self.place = Place(slot.workers, batch_size)
         self.starts = starts
-        """How many before it, in this seat, came to nothing."""
+        """How many before it, in this slot, came to nothing."""
         self.here = False
         self.collecting = False
 
 
 class RayEngine:
-    """An engine: stations on a cluster, and the dispatcher."""
+    """An engine: actors on a cluster, and the dispatcher."""
 
     def __init__(
         self,
         joined: Connection,
         setup: WorkerSetup,
-        seats: Sequence[WorkerSlot],
+        slots: Sequence[WorkerSlot],
         batch_size: int,
         say: Callable[[str], None],
     ) -> None:
-        self.workers = sum(seat.workers for seat in seats)
+        self.workers = sum(slot.workers for slot in slots)
         self.max_in_flight = sum(
-            Place(seat.workers, batch_size).max_in_flight + batch_size for seat in seats
+            Place(slot.workers, batch_size).max_in_flight + batch_size for slot in slots
         )
-        """How many programs are here at a time, with the stations and waiting."""
-        self.memory_bytes = min((seat.memory_bytes for seat in seats), default=0)
+        """How many programs are here at a time, with the actors and waiting."""
+        self.memory_bytes = min((slot.memory_bytes for slot in slots), default=0)
         """What every program may use for all of them to fit."""
         self.refused: list[ProctorError] = []
         """Why machines are not used."""
         self._ray, self._leave = joined
         self._setup, self._batch_size, self._say = setup, batch_size, say
-        self._station = self._ray.remote(concurrency_groups={"give": 1, "collect": 1})(JudgeWorker)
-        self._stations: list[_Open] = []
+        self._actor_class = self._ray.remote(concurrency_groups={"give": 1, "collect": 1})(
+            JudgeWorker
+        )
+        self._actors: list[_Open] = []
         self._line = BatchQueue(batch_size)
-        self._parcels: OrderedDict[str, Any] = OrderedDict()
+        self._encoded_tasks: OrderedDict[str, Any] = OrderedDict()
         self._enforcement: Enforcement | None = None
         self._settled = threading.Event()
         self._lock = threading.Lock()
@@ -150,14 +152,14 @@ class RayEngine:
         self._lonely_since = time.monotonic()
         self._new: deque[PendingRequest] = deque()
         self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        for seat in seats:
-            self._ask_for(seat)
+        for slot in slots:
+            self._ask_for(slot)
         self._thread = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
         self._thread.start()
 
     def wait(self) -> None:
-        """Wait until there is a station, or it is clear that there will be none."""
-        if not self._stations:
+        """Wait until there is an actor, or it is clear that there will be none."""
+        if not self._actors:
             raise ClusterError("no machine of the cluster has a processor to judge with")
         self._settled.wait(START_SECONDS)
         if self._enforcement is not None:
@@ -169,9 +171,9 @@ class RayEngine:
         )
 
     def enforcement(self) -> Enforcement:
-        """See Engine: it is that of the first station, and the others do not differ."""
+        """See Engine: it is that of the first actor, and the others do not differ."""
         if self._enforcement is None:
-            raise ClusterError("no station of the cluster has answered")
+            raise ClusterError("no actor of the cluster has answered")
         return self._enforcement
 
     def require_language(self, language: str) -> str:
@@ -216,7 +218,7 @@ class RayEngine:
     def shutdown(self, *, wait: bool) -> None:
         """See Engine."""
         if wait:
-            under_way = [work for one in self._stations for work in list(one.place.works.values())]
+            under_way = [work for one in self._actors for work in list(one.place.works.values())]
             wait_for([work.future for work in under_way])
 
     def close(self) -> None:
@@ -239,7 +241,7 @@ class RayEngine:
         with self._lock:
             self._over = error
         left = [*self._line.drop_all(), *self._new]
-        for one in list(self._stations):
+        for one in list(self._actors):
             left += one.place.works.values()
             self._remove(one)
         for work in left:
@@ -265,13 +267,13 @@ class RayEngine:
         """Return how long the dispatcher may wait for something to happen."""
         if self._new:
             return 0.0
-        idle = len(self._line) and any(one.here and one.place.is_idle for one in self._stations)
+        idle = len(self._line) and any(one.here and one.place.is_idle for one in self._actors)
         return LINGER if idle else IDLE_SECONDS
 
     def _feed(self) -> None:
         """Send what can be sent, and ask for what is owed."""
         now = time.monotonic()
-        here = sorted((one for one in self._stations if one.here), key=lambda o: len(o.place.works))
+        here = sorted((one for one in self._actors if one.here), key=lambda o: len(o.place.works))
         places = [one.place for one in here]
         for one in here:
             while batch := self._line.batch_for(one.place, places, now):
@@ -288,7 +290,7 @@ class RayEngine:
             )
 
     def _send(self, one: _Open, batch: Sequence[PendingRequest]) -> None:
-        parcels: dict[str, Any] = {}
+        encoded_tasks: dict[str, Any] = {}
         items = []
         for work in batch:
             asked = work.asked
@@ -296,28 +298,28 @@ class RayEngine:
                 items.append(BatchItem(work.number, asked))
                 continue
             sha256 = asked.task.sha256
-            parcels[sha256] = parcels.get(sha256) or self._parcel(asked.task)
+            encoded_tasks[sha256] = encoded_tasks.get(sha256) or self._encode_task(asked.task)
             sent = BatchedRequest(sha256, asked.program, asked.rules, asked.confirm_failures)
             items.append(BatchItem(work.number, sent))
-        small = {name: one for name, one in parcels.items() if isinstance(one, bytes)}
-        large = {name: one for name, one in parcels.items() if name not in small}
+        small = {name: one for name, one in encoded_tasks.items() if isinstance(one, bytes)}
+        large = {name: one for name, one in encoded_tasks.items() if name not in small}
         one.give.remote(pickle.dumps((small, items)), large)
 
-    def _parcel(self, task: Task) -> Any:
+    def _encode_task(self, task: Task) -> Any:
         """Return a task as it is sent."""
-        parcel = self._parcels.pop(task.sha256, None)
-        if parcel is None:
+        encoded = self._encoded_tasks.pop(task.sha256, None)
+        if encoded is None:
             content = pickle.dumps(task)
-            parcel = content if len(content) <= LARGE else self._ray.put(content)
-        self._parcels[task.sha256] = parcel
-        if len(self._parcels) > KEPT:
-            self._parcels.popitem(last=False)
-        return parcel
+            encoded = content if len(content) <= LARGE else self._ray.put(content)
+        self._encoded_tasks[task.sha256] = encoded
+        if len(self._encoded_tasks) > KEPT:
+            self._encoded_tasks.popitem(last=False)
+        return encoded
 
     def _call(
         self, one: _Open, method: Any, then: Callable[[_Open, Future[Any]], None], *args: Any
     ) -> None:
-        """Have a station do something; what came of it is an event."""
+        """Have an actor do something; what came of it is an event."""
         future = method.remote(*args).future()
         future.add_done_callback(
             lambda done: self._events.put(partial(self._hear, one, then, done))
@@ -326,7 +328,7 @@ class RayEngine:
     def _hear(
         self, one: _Open, then: Callable[[_Open, Future[Any]], None], future: Future[Any]
     ) -> None:
-        if one not in self._stations:
+        if one not in self._actors:
             return
         error = future.exception()
         if error is None:
@@ -339,21 +341,21 @@ class RayEngine:
     def _collected(self, one: _Open, future: Future[Any]) -> None:
         one.collecting = False
         one.starts = 0
-        for number, found in pickle.loads(future.result()):  # noqa: S301  a station's, which we run
+        for number, found in pickle.loads(future.result()):  # noqa: S301  an actor's, which we run
             work = one.place.take(number)
             if isinstance(found, Exception):
                 work.future.set_exception(found)
             else:
                 work.future.set_result(found)
 
-    def _ask_for(self, seat: WorkerSlot, starts: int = 0) -> None:
+    def _ask_for(self, slot: WorkerSlot, starts: int = 0) -> None:
         affinity = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-        where = affinity(seat.node, soft=True)
-        actor = self._station.options(num_cpus=seat.workers, scheduling_strategy=where).remote(
-            self._setup, seat.workers, self._ray.get, seat.part
+        where = affinity(slot.node, soft=True)
+        actor = self._actor_class.options(num_cpus=slot.workers, scheduling_strategy=where).remote(
+            self._setup, slot.workers, self._ray.get, slot.part
         )
-        one = _Open(actor, seat, self._batch_size, starts)
-        self._stations.append(one)
+        one = _Open(actor, slot, self._batch_size, starts)
+        self._actors.append(one)
         self._call(one, actor.arrive, self._arrived)
 
     def _arrived(self, one: _Open, future: Future[Any]) -> None:
@@ -368,7 +370,7 @@ class RayEngine:
         self._remove(one)
 
     def _difference(self, arrived: WorkerReady) -> ProctorError | None:
-        """Say in what a station would judge in another way than the first one."""
+        """Say in what an actor would judge in another way than the first one."""
         ours = software_versions()["proctor"]
         if arrived.version != ours:
             return ClusterError(f"{arrived.host} has Proctor {arrived.version}, not {ours}")
@@ -383,7 +385,7 @@ class RayEngine:
         )
 
     def _lose(self, one: _Open, error: BaseException) -> None:
-        """Have what was there judged elsewhere, and ask for another station."""
+        """Have what was there judged elsewhere, and ask for another actor."""
         reason = str(error).strip().splitlines()[0]
         for work in self._line.lose(one.place):
             said = f"{MAX_LOSSES} machines or processes were lost while they judged it: {reason}"
@@ -391,17 +393,17 @@ class RayEngine:
         starts = one.starts + 1
         self._remove(one)
         if starts < MAX_STARTS:
-            self._ask_for(one.seat._replace(part=None), starts)  # it may be elsewhere
-        elif not self._stations:
-            raise ClusterError(f"no station stays on the cluster: {reason}")
+            self._ask_for(one.slot._replace(part=None), starts)  # it may be elsewhere
+        elif not self._actors:
+            raise ClusterError(f"no actor stays on the cluster: {reason}")
 
     def _unscored(self, reason: str) -> Judgement:
         verdict = Unscored(reason=reason)
         return Judgement(verdict=verdict, attempts=MAX_LOSSES, host=socket.gethostname())
 
     def _remove(self, one: _Open) -> None:
-        self._stations.remove(one)
+        self._actors.remove(one)
         with contextlib.suppress(Exception):  # it may be gone in any way that Ray knows
             self._ray.kill(one.actor)
-        if not self._stations:
+        if not self._actors:
             self._settled.set()

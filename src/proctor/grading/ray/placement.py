@@ -1,15 +1,15 @@
-"""Which stations to ask for on which machines: as many workers as processors and memory allow."""
+"""Which actors to ask for on which machines: as many workers as processors and memory allow."""
 
 from collections.abc import Iterable, Mapping
 from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
-WORKERS_A_STATION = 4
-"""Threads of one process wait for one another; a large machine has several stations."""
+WORKERS_PER_ACTOR = 4
+"""Threads of one process wait for one another; a large machine has several actors."""
 
 
 class WorkerShare(NamedTuple):
-    """Which processors of a machine a station keeps to."""
+    """Which processors of a machine an actor keeps to."""
 
     first: int
     of: int
@@ -17,20 +17,20 @@ class WorkerShare(NamedTuple):
 
 
 class WorkerSlot(NamedTuple):
-    """Where a station is asked for."""
+    """Where an actor is asked for."""
 
     node: str
     workers: int
     memory_bytes: int
     """What a worker may use, so that all of the machine's workers have as much."""
     part: WorkerShare | None = None
-    """Its processors, if stations fill the machine."""
+    """Its processors, if actors fill the machine."""
 
 
 def worker_slots(
     nodes: Iterable[Mapping[str, Any]], workers: int, memory_bytes: int
 ) -> list[WorkerSlot]:
-    """Say which stations to ask for, if a worker's programs may use so much memory."""
+    """Say which actors to ask for, if a worker's programs may use so much memory."""
     alive = sorted((node for node in nodes if node.get("Alive")), key=lambda node: node["NodeID"])
     cpus = {str(node["NodeID"]): _has(node, "CPU") for node in alive if _has(node, "CPU")}
     memory = {str(node["NodeID"]): _has(node, "memory") for node in alive}
@@ -66,7 +66,7 @@ def _shares(room: Mapping[str, int], workers: int) -> dict[str, int]:
 
 
 def _parts(workers: int) -> list[tuple[int, int]]:
-    """Split the workers of a machine into stations: where each begins, and how many it has."""
-    count = -(-workers // WORKERS_A_STATION)
+    """Split the workers of a machine into actors: where each begins, and how many it has."""
+    count = -(-workers // WORKERS_PER_ACTOR)
     bounds = [workers * index // count for index in range(count + 1)] if count else []
     return [(first, end - first) for first, end in pairwise(bounds)]

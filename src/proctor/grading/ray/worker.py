@@ -38,12 +38,12 @@ Fetch = Callable[[Any], bytes]
 
 
 class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """The sandbox that every station opens."""
+    """The sandbox that every actor opens."""
 
     sandbox: str = "auto"
     require: str | None = None
     python: str | None = None
-    """The interpreter that runs candidates; each station's own if there is none."""
+    """The interpreter that runs candidates; each actor's own if there is none."""
     packages: Sequence[str] | None = None
     wished: Sequence[str] = ()
     languages: Sequence[str] = ()
@@ -51,7 +51,7 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerReady(msgspec.Struct, frozen=True, kw_only=True):
-    """What a station says of itself."""
+    """What an actor says of itself."""
 
     host: str
     version: str
@@ -98,7 +98,7 @@ class JudgeWorker:
     ) -> None:
         """`fetch` gets a task that was too large for a message.
 
-        `part` of the machine's processors is kept to, if its stations fill the machine.
+        `part` of the machine's processors is kept to, if its actors fill the machine.
         """
         self._setup = setup
         self._workers = workers
@@ -148,8 +148,10 @@ class JudgeWorker:
         """Take a `Message`; tasks that are too large for it can be fetched."""
         try:
             small, items = pickle.loads(message)  # noqa: S301  our own, from a process of our own
-            parcels = {**small, **large}
-            tasks = {sha256: self._task(sha256, parcel) for sha256, parcel in parcels.items()}
+            encoded_tasks = {**small, **large}
+            tasks = {
+                sha256: self._task(sha256, encoded) for sha256, encoded in encoded_tasks.items()
+            }
             for item in items:
                 self._given += 1
                 asked = item.asked if isinstance(item.asked, Job) else item.asked.with_task(tasks)
@@ -172,10 +174,10 @@ class JudgeWorker:
         if len(self._found) >= self._most or self._collected + len(self._found) >= self._given:
             self._enough.set()
 
-    def _task(self, sha256: str, parcel: Any) -> Task:
+    def _task(self, sha256: str, encoded: Any) -> Task:
         task = self._tasks.pop(sha256, None)
         if task is None:
-            content = parcel if isinstance(parcel, bytes) else self._fetch(parcel)
+            content = encoded if isinstance(encoded, bytes) else self._fetch(encoded)
             task = pickle.loads(content)  # noqa: S301  our own, from a process of our own
         self._tasks[sha256] = task
         if len(self._tasks) > KEPT:

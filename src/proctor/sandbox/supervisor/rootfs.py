@@ -46,9 +46,9 @@ MODULES = (
     "keeper.tune_for_fork",
 )
 """Files of `inside` that live in every box, each behind those that it imports."""
-FOREIGN = ("roles.toolchain", "roles.command")
+TOOLCHAIN_MODULES = ("roles.toolchain", "roles.command")
 """Files that live in boxes for programs of other languages, or for commands, only."""
-EXAMINERS = (
+EXAMINER_MODULES = (
     "roles.proxies",
     "roles.examiner",
     "roles.checker",
@@ -56,7 +56,7 @@ EXAMINERS = (
     "roles.same_process",
 )
 """Files that live in boxes with test code only."""
-NOTEBOOKS = ("roles.notebook",)
+NOTEBOOK_MODULES = ("roles.notebook",)
 """Files that live in boxes of notebooks only."""
 
 PRELOADED = (
@@ -244,9 +244,9 @@ def bundle(contents: BoxContents, environment: EnvironmentSpec, path: Sequence[s
     """
     modules = [
         *MODULES,
-        *(EXAMINERS if contents.examiner else ()),
-        *(NOTEBOOKS if contents.notebook else ()),
-        *(FOREIGN if contents.shown is not None else ()),
+        *(EXAMINER_MODULES if contents.examiner else ()),
+        *(NOTEBOOK_MODULES if contents.notebook else ()),
+        *(TOOLCHAIN_MODULES if contents.shown is not None else ()),
         *environment.modules,
     ]
     known = reads_our_code(contents.interpreter)

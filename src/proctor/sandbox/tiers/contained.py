@@ -87,14 +87,14 @@ def open_contained(
     if sys.platform != "linux":
         raise SandboxError(f"the contained tier is for Linux, not {platform.platform()}")
     means = find_means(inspect_interpreter(python))
-    promise = TierSpec(
+    spec = TierSpec(
         tier="contained",
         isolated=means.isolated,
         enforced_by=_enforced_by(means),
         clock="schedstat" if means.watched else "wall",
     )
     return open_pooled(
-        promise, lambda contents: contained_box(contents, means), python, packages, wished
+        spec, lambda contents: contained_box(contents, means), python, packages, wished
     )
 
 

@@ -64,7 +64,7 @@ class PooledSandbox:
         self,
         contents: BoxContents,
         make: Callable[[BoxContents], Box],
-        promise: TierSpec,
+        spec: TierSpec,
         *,
         mentioned: Sequence[str] = (),
         packages: Sequence[str] = (),
@@ -73,14 +73,14 @@ class PooledSandbox:
         """Make boxes with `make`; packages that a program mentions are loaded beforehand."""
         self._contents = contents
         self._make = make
-        self._promise = promise
+        self._spec = spec
         self._mentioned = tuple(mentioned)
         self._slow = tuple(
             module for name in mentioned for module in SLOW.get(normalize_name(name), ())
         )
         self._packages = packages
         self._idle = idle
-        self._foreign = ToolchainRunner(contents, make, idle)
+        self._toolchains = ToolchainRunner(contents, make, idle)
         self._pools: dict[tuple[bool, bool, int, tuple[str, ...]], Pool[Box]] = {}
         self._lock = threading.Lock()
 
@@ -129,10 +129,10 @@ class PooledSandbox:
         pool = self._boxes(loopback=False)
         pool.give_back(pool.take())
         return Enforcement(
-            tier=self._promise.tier,
-            isolated=self._promise.isolated,
-            clock=self._promise.clock,
-            walls=self._promise.enforced_by,
+            tier=self._spec.tier,
+            isolated=self._spec.isolated,
+            clock=self._spec.clock,
+            walls=self._spec.enforced_by,
             toolchains={"python": f"python {self._contents.interpreter.version.split()[0]}"},
             packages=self._packages,
         )
@@ -140,7 +140,7 @@ class PooledSandbox:
     def enforcement(self) -> Enforcement:
         """Return what holds here."""
         known = self._enforcement
-        offered = self._foreign.offered()
+        offered = self._toolchains.offered()
         if not offered:
             return known
         return msgspec.structs.replace(known, toolchains={**known.toolchains, **offered})
@@ -153,9 +153,9 @@ class PooledSandbox:
 
     def _other(self, language: str) -> ToolchainRunner:
         """Return what runs programs of a language that is not Python."""
-        if not self._promise.languages:
-            raise refuse_language(f"{self._promise.tier} tier", language)
-        return self._foreign
+        if not self._spec.languages:
+            raise refuse_language(f"{self._spec.tier} tier", language)
+        return self._toolchains
 
     def run(self, program: Program, limits: Limits, stdin: bytes = b"") -> Execution:
         """Run one program once, in an empty scratch folder."""
@@ -221,9 +221,9 @@ class PooledSandbox:
 
     def native(self, language: str) -> ToolchainRunner:
         """Return what compiles parts of programs and runs them with a border of their own."""
-        foreign = self._other(language)
-        foreign.require(language)
-        return foreign
+        toolchains = self._other(language)
+        toolchains.require(language)
+        return toolchains
 
     def session(self, limits: Limits, idle_seconds: float = 600.0) -> BoxSession:
         """Open a box that lives."""
@@ -244,11 +244,11 @@ class PooledSandbox:
 
     def workspace(self, limits: Limits, languages: Sequence[str] = ()) -> Workspace:
         """Open a box for commands, with what programs of some languages need."""
-        if not self._promise.languages:
-            raise SandboxError(f"the {self._promise.tier} tier has no commands; use kernel")
+        if not self._spec.languages:
+            raise SandboxError(f"the {self._spec.tier} tier has no commands; use kernel")
         others = [name for name in languages if name != PYTHON]
         for name in others:
-            self._foreign.require(name)
+            self._toolchains.require(name)
         contents = furnish(self._contents, limits, others)
         return Workspace(
             self._make(contents),
@@ -260,17 +260,17 @@ class PooledSandbox:
     def idle(self) -> int:
         """Return how many boxes are warm and wait."""
         pools = [*self._pools.values()]
-        return sum(pool.idle for pool in pools) + self._foreign.idle()
+        return sum(pool.idle for pool in pools) + self._toolchains.idle()
 
     def close(self) -> None:
         """End all boxes that are not in use."""
         for pool in self._pools.values():
             pool.close()
-        self._foreign.close()
+        self._toolchains.close()
 
 
 def open_pooled(
-    promise: TierSpec,
+    spec: TierSpec,
     make: Callable[[BoxContents], Box],
     python: str,
     packages: Sequence[str] | None,
@@ -281,7 +281,7 @@ def open_pooled(
     If nobody says which, these are the default ones and those `wished` for that are installed.
     """
     if sys.platform != "linux" or platform.machine() not in seccomp.ARCHITECTURES:
-        raise SandboxError(f"the {promise.tier} tier is for Linux, not {platform.platform()}")
+        raise SandboxError(f"the {spec.tier} tier is for Linux, not {platform.platform()}")
     interpreter = inspect_interpreter(python)
     chosen = default_packages(interpreter.sites, wished) if packages is None else packages
     return PooledSandbox(
@@ -291,7 +291,7 @@ def open_pooled(
             tune_fork=load_settings().tune_fork,
         ),
         make,
-        promise,
+        spec,
         mentioned=chosen,
         packages=with_versions(chosen, interpreter.sites),
     )

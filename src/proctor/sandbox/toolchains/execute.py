@@ -66,7 +66,7 @@ def run_in_box(
         program = msgspec.structs.replace(program, source="")
     else:
         files = b""
-    guest = box.start("foreign", limits, program=program, code=files, stdin=stdin, exec_spec=spec)
+    guest = box.start("toolchain", limits, program=program, code=files, stdin=stdin, exec_spec=spec)
     # One whose time is over before it begins has been compiled all the same.
     execution = msgspec.structs.replace(ending_of(guest), compiled=True)
     return is_used_up(execution, limits) if toolchain.language.address_space else execution

@@ -286,7 +286,7 @@ class ToolchainRunner:
             end = partial(pool.give_back, box)
             code = pack_files(files)
             return box.start(
-                "foreign", limits, code=code, exec_spec=spec, extra_fds=[host], finally_=end
+                "toolchain", limits, code=code, exec_spec=spec, extra_fds=[host], finally_=end
             )
         except BaseException:
             pool.give_back(box)
@@ -339,9 +339,9 @@ class CompiledRuns:
     """One program of another language, compiled once, run again and again."""
 
     def __init__(
-        self, foreign: ToolchainRunner, toolchain: Toolchain, program: Program, limits: Limits
+        self, runner: ToolchainRunner, toolchain: Toolchain, program: Program, limits: Limits
     ) -> None:
-        self._foreign = foreign
+        self._runner = runner
         self._toolchain = toolchain
         self._program = program
         self._limits = limits
@@ -350,14 +350,14 @@ class CompiledRuns:
     def run(self, stdin: bytes, output_bytes: int | None = None) -> Execution:
         """Run it once, in an empty scratch folder."""
         if self._outcome is None:
-            self._outcome = self._foreign.build(self._program, self._toolchain)
+            self._outcome = self._runner.build(self._program, self._toolchain)
         if isinstance(self._outcome, CompileFailure):
             return self._outcome.execution
         limits = self._limits
         if output_bytes is not None:
             limits = msgspec.structs.replace(limits, output_bytes=output_bytes)
         files = self._outcome.files
-        return self._foreign.run(self._toolchain, self._program, limits, stdin, files)
+        return self._runner.run(self._toolchain, self._program, limits, stdin, files)
 
     def close(self) -> None:
         """Nothing is held between runs."""

@@ -33,7 +33,7 @@ from proctor.sandbox.supervisor.box_pool import Pool
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.job import Job, path_in_folder
 from proctor.sandbox.supervisor.protocols import Role
-from proctor.sandbox.supervisor.rootfs import EXAMINERS, INSIDE
+from proctor.sandbox.supervisor.rootfs import EXAMINER_MODULES, INSIDE
 from proctor.sandbox.supervisor.sessions import (
     MAIN,
     PYTHON,
@@ -95,7 +95,7 @@ class Wasm:
     @cached_property
     def _furniture(self) -> BoxFolders:
         """Have the guests' own Python compile what they need, unless it has done so before."""
-        names = (*CANDIDATES, PROGRAM, *EXAMINERS, FIRST)
+        names = (*CANDIDATES, PROGRAM, *EXAMINER_MODULES, FIRST)
         sources = [(name, (INSIDE / f"{name.replace('.', '/')}.py").read_text()) for name in names]
         given = marshal.dumps(sources, MARSHAL)
         cache = Cache("wasm-modules", 64 * MIB)
@@ -107,7 +107,7 @@ class Wasm:
         lines = (line.split() for line in bundle.decode().splitlines())
         code = {name: bytes.fromhex(text) for name, text in lines}
         candidate = [(name, code[name]) for name in CANDIDATES]
-        examiner = [*candidate, *((name, code[name]) for name in EXAMINERS)]
+        examiner = [*candidate, *((name, code[name]) for name in EXAMINER_MODULES)]
         program = [(PROGRAM, code[PROGRAM])]
         return self._plain._replace(
             modules={

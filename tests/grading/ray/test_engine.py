@@ -64,7 +64,7 @@ def here(samples: Samples, facts: Facts, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def cluster(machines: Any) -> Iterator[RayEngine]:
-    """Open stations once for all tests that do no harm to them; who needs others comes before."""
+    """Open actors once for all tests that do no harm to them; who needs others comes before."""
     with opened(batch_size=2) as one:
         yield one
 
@@ -183,13 +183,13 @@ def test_a_station_that_is_killed_and_a_program_that_kills(machines: Any) -> Non
 
         def kill_who_has_it() -> None:
             while not bad.done():
-                for one in list(cluster._stations):
+                for one in list(cluster._actors):
                     works = list(one.place.works.values())
                     if one.here and any("# bad" in work.asked.program.source for work in works):
                         seen.append(str(sorted(work.losses for work in works)))
                         time.sleep(0.2)
                         cluster._ray.kill(one.actor)
-                        while one in cluster._stations:
+                        while one in cluster._actors:
                             time.sleep(0.02)
                 time.sleep(0.02)
 
@@ -239,7 +239,7 @@ def test_no_more_is_taken_than_there_is_use_for(cluster: RayEngine) -> None:
         assert len(taken) - done <= cluster.max_in_flight
     receipts.close()
     assert cluster.max_in_flight <= 3 * 2 * cluster.workers + 4
-    assert all(not one.place.works for one in cluster._stations)
+    assert all(not one.place.works for one in cluster._actors)
 
 
 def test_a_service_has_a_cluster_run_its_jobs(cluster: RayEngine, kernel: Sandbox) -> None:
