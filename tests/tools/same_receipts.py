@@ -11,8 +11,9 @@ MBPP, HumanEval+, MBPP+ and HumanEval-X, the answers of `basics`, answers to Mul
 HumanEval-X references, and recorded answers of real models. `--only PATTERN` takes some of them; runs
 that are in the folder already are skipped.
 
-`compare` ignores what may differ between two hosts or moments: host, times, usage and attempts, and
-time limits that were measured with the reference solution, if they are within 30 %.
+`compare` ignores what may differ between two hosts or moments: in receipts the host, times, usage and
+attempts, and time limits that were measured with the reference solution, if they are within 30 %; in
+manifests the host, the time, the path of the tasks and the versions of software.
 """
 
 import argparse
@@ -51,7 +52,7 @@ TRANSLATED = {
 """MultiPL-E benchmark: the HumanEval-X language whose references answer it, and its rows."""
 LDB_MODELS = ("codellama", "gpt-3.5-turbo-0613", "starcoder")
 CHAT_MODELS = 10
-IGNORED_IN_RECEIPTS = {"host", "usage", "attempts", "toolchain"}
+IGNORED_IN_RECEIPTS = {"host", "usage", "attempts"}
 IGNORED_IN_MANIFESTS = {"host", "created", "source", "versions"}
 VOLATILE = re.compile(r"0x[0-9a-f]{6,}|finished in [0-9.]+s")
 """Addresses, and the times that test harnesses of Rust print."""
@@ -222,8 +223,10 @@ def differing(before: Any, after: Any) -> Iterator[str]:
             yield f"{field} was {json.dumps(old)[:120]}, is {json.dumps(new)[:120]}"
 
 
-def are_alike(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def are_alike(old: dict[str, Any] | None, new: dict[str, Any] | None) -> bool:
     """Return whether limits differ in their seconds only, and by at most 30 %."""
+    if old is None or new is None:
+        return False
     rest = [{k: v for k, v in one.items() if "seconds" not in k} for one in (old, new)]
     ratio = old["wall_seconds"] / new["wall_seconds"]
     return rest[0] == rest[1] and 1 / 1.3 <= ratio <= 1.3
