@@ -18,7 +18,7 @@ from collections.abc import Callable
 from proctor.sandbox.inside.isolation import libc
 from proctor.sandbox.inside.roles.candidate import answer as _warm  # noqa: F401  as in a box
 from proctor.sandbox.limits import seccomp
-from proctor.sandbox.supervisor.rootfs import PRELOADED
+from proctor.sandbox.supervisor.box_contents import PRELOADED
 
 FLAGS = libc.NOSUID | libc.NODEV | libc.NOEXEC
 MACHINE = os.uname().machine

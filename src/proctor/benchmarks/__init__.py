@@ -9,6 +9,7 @@ anything; Proctor's own benchmarks are part of the package. Files are read as st
 that do not fit into a bounded memory are read again when they are needed.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -53,7 +54,7 @@ Change = Callable[[Task], Task]
 def _sources() -> Iterator[Source]:
     """Yield what the files of this package declare; files without SOURCES are not imported."""
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        if "\nSOURCES = " in file.read_text("utf-8"):
+        if re.search(r"^SOURCES\b", file.read_text("utf-8"), re.MULTILINE):
             yield from import_module(f"{__name__}.{file.stem}").SOURCES
 
 

@@ -9,8 +9,9 @@ from proctor.errors import SandboxError
 from proctor.records.execution import Exited
 from proctor.records.limits import Limits
 from proctor.records.program import Program
-from proctor.sandbox.supervisor import rootfs
-from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter, package_folders
+from proctor.sandbox.supervisor import bundle
+from proctor.sandbox.supervisor.box_contents import BoxContents, inspect_interpreter
+from proctor.sandbox.supervisor.rootfs import package_folders
 from proctor.sandbox.supervisor.sessions import run_in_session
 from proctor.sandbox.tiers.kernel import kernel_box
 
@@ -19,7 +20,7 @@ from proctor.sandbox.tiers.kernel import kernel_box
 def test_a_keeper_comes_to_life_from_our_code_or_from_source(
     monkeypatch: pytest.MonkeyPatch, *, known: bool
 ) -> None:
-    monkeypatch.setattr(rootfs, "reads_our_code", lambda _: known)
+    monkeypatch.setattr(bundle, "reads_our_code", lambda _: known)
     try:
         box = kernel_box(BoxContents(interpreter=inspect_interpreter(sys.executable)))
     except SandboxError as error:

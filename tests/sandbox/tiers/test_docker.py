@@ -20,7 +20,7 @@ from proctor.records.receipt import Receipt
 from proctor.sandbox.inside.isolation import docker_fd_passing
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.box import Box
-from proctor.sandbox.supervisor.rootfs import BoxContents, Interpreter
+from proctor.sandbox.supervisor.box_contents import BoxContents, Interpreter
 from proctor.sandbox.tiers import docker_container
 from proctor.sandbox.tiers.docker import Docker
 from proctor.sandbox.tiers.docker_container import Image, command, inspect_image, profile

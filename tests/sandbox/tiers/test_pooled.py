@@ -13,8 +13,8 @@ from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.records.task import Task, UnitTests
 from proctor.records.verdict import Passed
+from proctor.sandbox.supervisor.box_contents import BoxContents, inspect_interpreter
 from proctor.sandbox.supervisor.packages import default_packages
-from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter
 from proctor.sandbox.supervisor.sessions import run_in_session
 from proctor.sandbox.tiers.kernel import kernel_box
 from proctor.sandbox.tiers.pooled import PooledSandbox

@@ -24,8 +24,8 @@ from proctor.records.execution import Execution, Exited, OutputTooLong, SandboxF
 from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.box_contents import BoxContents
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
-from proctor.sandbox.supervisor.rootfs import BoxContents
 
 SHOWN = ("/etc/alternatives",)
 """What commands need of the host that single languages do not: where Debian's awk and vi lie."""

@@ -26,17 +26,10 @@ from proctor.errors import SandboxError, boundary
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.limits.clock import load_of_descendants
 from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.box_contents import BoxContents, Interpreter, inspect_interpreter
+from proctor.sandbox.supervisor.bundle import EnvironmentSpec, boot_command, bundle
 from proctor.sandbox.supervisor.environment import ENVIRONMENT
-from proctor.sandbox.supervisor.rootfs import (
-    BoxContents,
-    EnvironmentSpec,
-    Interpreter,
-    boot_command,
-    bundle,
-    inspect_interpreter,
-    library_folder,
-    package_folders,
-)
+from proctor.sandbox.supervisor.rootfs import library_folder, package_folders
 from proctor.sandbox.supervisor.temp_dirs import LockedTempDir, parent_folder, show_packages
 from proctor.sandbox.tiers.pooled import PooledSandbox, TierSpec, open_pooled
 

@@ -25,12 +25,13 @@ from proctor.records.execution import Enforcement, Execution
 from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.box_contents import BoxContents, inspect_interpreter
+from proctor.sandbox.supervisor.bundle import bundle
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.guest import Guest
 from proctor.sandbox.supervisor.job import Job
 from proctor.sandbox.supervisor.notebook import Notebook
 from proctor.sandbox.supervisor.protocols import PreparedProgram, Role
-from proctor.sandbox.supervisor.rootfs import BoxContents, bundle, inspect_interpreter
 from proctor.sandbox.supervisor.sessions import BoxSession
 from proctor.sandbox.supervisor.temp_dirs import LockedTempDir
 from proctor.sandbox.tiers.docker_container import (

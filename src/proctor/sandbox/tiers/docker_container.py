@@ -12,18 +12,16 @@ from proctor.errors import InputError, SandboxError
 from proctor.records.limits import MIB, Limits
 from proctor.sandbox.inside.isolation.docker_fd_passing import CONTAINER_BOOT
 from proctor.sandbox.limits import seccomp
-from proctor.sandbox.supervisor.environment import ENVIRONMENT
-from proctor.sandbox.supervisor.packages import DEFAULT, REFUSED, normalize_name
-from proctor.sandbox.supervisor.rootfs import (
-    ASK,
-    FILES,
+from proctor.sandbox.supervisor.box_contents import ASK, BoxContents, Interpreter
+from proctor.sandbox.supervisor.bundle import (
     INSIDE,
-    BoxContents,
     EnvironmentSpec,
-    Interpreter,
     boot_command,
     kernel_environment,
 )
+from proctor.sandbox.supervisor.environment import ENVIRONMENT
+from proctor.sandbox.supervisor.packages import DEFAULT, REFUSED, normalize_name
+from proctor.sandbox.supervisor.rootfs import FILES
 from proctor.sandbox.tiers.kernel import ENFORCED_BY
 from proctor.sandbox.tiers.pooled import TierSpec
 

@@ -18,7 +18,9 @@ from pathlib import Path
 from proctor.errors import SandboxError, boundary
 from proctor.sandbox.limits.cgroup import Cgroup, CgroupRoot, find_cgroup_root
 from proctor.sandbox.supervisor.box import Box
-from proctor.sandbox.supervisor.rootfs import BoxContents, box_plan, bundle, kernel_environment
+from proctor.sandbox.supervisor.box_contents import BoxContents
+from proctor.sandbox.supervisor.bundle import bundle, kernel_environment
+from proctor.sandbox.supervisor.rootfs import box_plan
 from proctor.sandbox.tiers.pooled import PooledSandbox, TierSpec, open_pooled
 
 BUILD = """

@@ -17,6 +17,12 @@ from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.limits import seccomp
 from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.box_contents import (
+    SESSION_BYTES,
+    SLOW,
+    BoxContents,
+    inspect_interpreter,
+)
 from proctor.sandbox.supervisor.box_pool import Pool
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.guest import Guest
@@ -30,7 +36,6 @@ from proctor.sandbox.supervisor.packages import (
 )
 from proctor.sandbox.supervisor.protocols import PreparedProgram, Role
 from proctor.sandbox.supervisor.repeated_runs import RepeatedRuns
-from proctor.sandbox.supervisor.rootfs import SESSION_BYTES, SLOW, BoxContents, inspect_interpreter
 from proctor.sandbox.supervisor.sessions import (
     MAIN,
     PYTHON,

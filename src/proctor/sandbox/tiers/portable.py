@@ -17,6 +17,7 @@ from proctor.records.limits import Limits
 from proctor.records.program import Program
 from proctor.sandbox.limits.clock import load_of_descendants
 from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.box_contents import inspect_interpreter
 from proctor.sandbox.supervisor.box_pool import Pool
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.guest import Guest
@@ -24,7 +25,6 @@ from proctor.sandbox.supervisor.job import Job, path_in_folder
 from proctor.sandbox.supervisor.notebook import Notebook
 from proctor.sandbox.supervisor.packages import default_packages, package_entries, with_versions
 from proctor.sandbox.supervisor.protocols import Role
-from proctor.sandbox.supervisor.rootfs import inspect_interpreter
 from proctor.sandbox.supervisor.sessions import (
     MAIN,
     PYTHON,

@@ -28,11 +28,11 @@ from proctor.records.execution import Execution, Exited, OutOfMemory, TimedOut
 from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.supervisor.box import Box
+from proctor.sandbox.supervisor.box_contents import BoxContents, inspect_interpreter
 from proctor.sandbox.supervisor.box_pool import Pool
 from proctor.sandbox.supervisor.guest import Guest
 from proctor.sandbox.supervisor.job import Job, path_in_folder
 from proctor.sandbox.supervisor.packages import package_entries
-from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter
 from proctor.sandbox.toolchains.execute import (
     compile_in_box,
     ending_of,

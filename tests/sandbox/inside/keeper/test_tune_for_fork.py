@@ -21,9 +21,9 @@ from proctor.records.program import Program
 from proctor.sandbox.inside.isolation import libc
 from proctor.sandbox.inside.keeper import tune_for_fork
 from proctor.sandbox.limits.clock import child_pids
-from proctor.sandbox.supervisor import rootfs
+from proctor.sandbox.supervisor import bundle
 from proctor.sandbox.supervisor.box import Box
-from proctor.sandbox.supervisor.rootfs import BoxContents, inspect_interpreter
+from proctor.sandbox.supervisor.box_contents import BoxContents, inspect_interpreter
 from proctor.sandbox.supervisor.sessions import run_in_session
 from proctor.sandbox.tiers.kernel import kernel_box, open_kernel
 from proctor.settings import TuneFork
@@ -68,18 +68,18 @@ FAULTS = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_min
 
 def changed(monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, tuple[str, str]]) -> Box:
     """Return a new box in which parts of some files are others."""
-    compiled = rootfs._code
+    compiled = bundle._code
     changed = set()
 
     def code(name: str) -> types.CodeType:
         if name not in changes:
             return compiled(name)
-        source = rootfs._source(name)
+        source = bundle._source(name)
         assert changes[name][0] in source
         changed.add(name)
         return compile(source.replace(*changes[name]), name, "exec", optimize=2)
 
-    monkeypatch.setattr(rootfs, "_code", code)
+    monkeypatch.setattr(bundle, "_code", code)
     box = new_box()
     assert changed == {*changes}
     return box

@@ -30,10 +30,10 @@ from proctor.records.limits import MIB, Limits
 from proctor.records.program import Program
 from proctor.sandbox.limits.clock import load_of_process
 from proctor.sandbox.supervisor.box_pool import Pool
+from proctor.sandbox.supervisor.bundle import EXAMINER_MODULES, INSIDE
 from proctor.sandbox.supervisor.exchange import ExchangeResult
 from proctor.sandbox.supervisor.job import Job, path_in_folder
 from proctor.sandbox.supervisor.protocols import Role
-from proctor.sandbox.supervisor.rootfs import EXAMINER_MODULES, INSIDE
 from proctor.sandbox.supervisor.sessions import (
     MAIN,
     PYTHON,
