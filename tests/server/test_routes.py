@@ -33,6 +33,13 @@ def test_one_completion_is_judged(server: Running) -> None:
     assert answer.json()["task_id"] == "add"
 
 
+@pytest.mark.parametrize("path", ["/v1/grade", "/healthz", "/run_code", "/api/v2/execute"])
+def test_options_request_lists_the_methods_of_a_path(server: Running, path: str) -> None:
+    answer = server.client.request("OPTIONS", path)
+    assert answer.status_code == 204
+    assert {"OPTIONS"} < set(answer.headers["allow"].split(", ")) < {"OPTIONS", "GET", "POST"}
+
+
 def test_many_completions_are_judged_in_order(server: Running) -> None:
     texts = [f"{RIGHT}# {i}" if i % 3 else f"{WRONG}# {i}" for i in range(20)]
     answer = server.client.post("/v1/grade", json={"task": ADD, "completions": texts})

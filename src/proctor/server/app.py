@@ -38,7 +38,13 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[bytes
 async def _check_scope(
     connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
 ) -> None:
-    """Reject keys without the scope that the handler names; one that names none is closed."""
+    """Reject keys without the scope that the handler names; one that names none is closed.
+
+    Litestar's own handlers for OPTIONS only say which methods a path has.
+    """
+    http_scope: Any = connection.scope
+    if http_scope.get("method") == "OPTIONS":
+        return
     scope = handler.opt.get("scope", "missing")
     if scope is not None and scope not in connection.scope["state"]["caller"].scopes:
         raise ErrorResponse(
