@@ -115,6 +115,8 @@ class Work:
             for n in range(tasks):
                 tests: dict[str, Any] = {"kind": "assertions"}
                 tests["targets"] = [f"f({n}) == {n}", f"abs(f(-{n})) == {n}"]
+                if n % 4 == 2:  # long programs, which are sent to the keeper with their calls
+                    tests["targets"] = [f"f({n}) == {n}", f"f(-{n}) == -{n}"]
                 if n % 4 == 3:
                     tests = {"kind": "stdin", "inputs": [f"{n}\n"], "outputs": [f"{n}\n"]}
                 file.write(json.dumps({"task_id": f"t{n}", "tests": tests}) + "\n")
