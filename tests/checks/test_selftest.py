@@ -72,6 +72,17 @@ def test_all_of_them(tmp_path: Path, sandbox: Sandbox) -> None:
     assert len(seen) == 2
 
 
+def test_program_whose_package_is_not_installed_is_not_run(tmp_path: Path) -> None:
+    folder = corpus(tmp_path, passed__a="# kinds: plain\n# packages: nowhere\nimport nowhere\n")
+    found = run_all(
+        lambda: open_sandbox("portable", sys.executable), corpus_programs(folder), workers=1
+    )
+    assert (found.ok, list(found.landings)) == (True, [])
+    assert found.missing == {
+        "nowhere": "nowhere is not installed for the Python that runs candidates"
+    }
+
+
 def test_languages_that_are_not_here_are_told(tmp_path: Path) -> None:
     folder = corpus(tmp_path, passed__a="# kinds: plain\n" + RIGHT)
     (folder / "go" / "passed").mkdir(parents=True)

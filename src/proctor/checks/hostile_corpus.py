@@ -8,6 +8,7 @@ its language, may say
     # kinds: all stdin       the kinds of tests it is run under; `all` are the four kinds of calls
     # class: reading         what it is about, see CLASSES
     # tiers: kernel docker   where it may be run; a program that needs walls must not go without
+    # packages: numpy        what it imports; it is not run where candidates do not have that
     # seconds: 0.5           how much time it has
     # memory: 1024           how much memory it has, in MiB
     # denylist               the task refuses some imports
@@ -92,6 +93,7 @@ class CorpusProgram(msgspec.Struct, frozen=True, kw_only=True):
     sources: Sequence[str]
     tiers: Sequence[str]
     """Where it may be run; everywhere if there are none."""
+    packages: Sequence[str]
     limits: Limits
     denylist: bool
 
@@ -197,6 +199,7 @@ def _trials_of(name: Path, paths: Sequence[Path], language: str) -> Iterator[Cor
             bucket=Bucket((_said(head, kind) or [name.parent.name])[0]),
             sources=sources,
             tiers=_said(head, "tiers"),
+            packages=_said(head, "packages"),
             limits=_limits(head),
             denylist="# denylist\n" in head,
         )

@@ -44,7 +44,7 @@ class SelftestResult(msgspec.Struct, frozen=True, kw_only=True):
     skipped: Sequence[str]
     """Programs that need walls which this tier does not have."""
     missing: Mapping[str, str] = {}
-    """Language → why its programs were not run."""
+    """Language or package → why its programs were not run."""
     left: Sequence[str]
     """What they left on the host."""
     landings: Sequence[CorpusResult]
@@ -64,7 +64,11 @@ def run_all(
     try:
         held = sandboxes[0].enforcement()
         missing = _missing(sandboxes[0], chosen)
-        known = [trial for trial in chosen if trial.language not in missing]
+        known = [
+            trial
+            for trial in chosen
+            if trial.language not in missing and not missing.keys() & {*trial.packages}
+        ]
         fit = [trial for trial in known if trial.fits(held.tier)]
         free = SimpleQueue[Sandbox]()
         for sandbox in sandboxes:
@@ -97,8 +101,14 @@ def run_all(
 
 
 def _missing(sandbox: Sandbox, chosen: Sequence[CorpusProgram]) -> dict[str, str]:
-    """Return the languages that cannot be had here, with the reasons."""
+    """Return the languages and packages that candidates do not have here, with the reasons."""
     missing = {}
+    held = sandbox.enforcement()
+    installed = {package.partition("==")[0] for package in held.packages}
+    for trial in chosen:
+        for name in trial.packages if trial.fits(held.tier) else ():
+            if name not in installed:
+                missing[name] = f"{name} is not installed for the Python that runs candidates"
     for language in dict.fromkeys(trial.language for trial in chosen):
         try:
             sandbox.require_language(language)

@@ -1,5 +1,6 @@
 # kinds: all stdin unittest
 # tiers: kernel docker contained portable
+# packages: numpy
 # Numbers of numpy are numbers.
 import numpy as np
 
