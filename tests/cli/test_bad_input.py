@@ -236,7 +236,7 @@ OTHERS: dict[str, tuple[str, str]] = {
     "no interpreter": ("score tasks.jsonl --completions s.jsonl --python /no/python", "/no/python is not a Python that can run candidates: No such file or directory"),
     "a folder for an interpreter": ("score tasks.jsonl --completions s.jsonl --python folder", "folder is not a Python that can run candidates: …"),
     "another program": ("exec good.py --python /bin/false", "/bin/false is not a Python that can run candidates: it ended with status 1"),
-    "a silent program": ("exec good.py --python /bin/true", "/bin/true is not a Python that can run candidates: it does not say what it is"),
+    "a silent program": ("exec good.py --python /bin/true", "/bin/true is not a Python that can run candidates: it does not describe itself"),
     "no package": ("exec good.py --candidate-packages nobody-has-this", "candidate_packages: nobody-has-this is not installed"),
     "a package with answers": ("exec good.py --candidate-packages proctor", "candidate_packages: proctor brings proctor, from which answers could be read"),
     "no name of a package": ("exec good.py --candidate-packages ../x", "--candidate-packages ../x: write it as numpy,pandas or none"),

@@ -18,7 +18,7 @@ def main() -> None:
     try:
         _set_up_streams()
         with terminable():
-            from proctor.cli.app import app  # noqa: PLC0415  an interrupt during it is handled, too
+            from proctor.cli.app import app  # noqa: PLC0415  so that interrupts during it are handled
 
             status = app(standalone_mode=False)
         sys.exit(status)

@@ -1,4 +1,4 @@
-"""What all commands tell the user in the same way: one sentence on standard error."""
+"""Messages that all commands print in the same form, on standard error."""
 
 import sys
 from contextlib import suppress
@@ -9,7 +9,7 @@ INTERRUPTED = 130
 
 
 def complain(message: str) -> None:
-    """Say one sentence on standard error."""
+    """Print one sentence on standard error."""
     print_error_line(f"proctor: {message}")
 
 

@@ -149,10 +149,10 @@ class ModelOptions(NamedTuple):
                     )
             return
         provider, _ = provider_of(self.model)
-        for name in self._fields:
-            with_flag = [kind for kind, spec in PROVIDERS.items() if name in spec.flags]
-            if name in said and with_flag and provider in PROVIDERS and provider not in with_flag:
-                raise InputError(f"{_flag(name)}: only for {', '.join(with_flag)}, not {provider}")
+        for name in self._fields if provider in PROVIDERS else ():
+            having = [kind for kind in PROVIDERS if has_flag(kind, name)]
+            if name in said and having and provider not in having:
+                raise InputError(f"{_flag(name)}: only for {', '.join(having)}, not {provider}")
         if self.batch == "off" and (self.concurrency or 1) > 1:
             raise InputError(f"--concurrency {self.concurrency}: is no use with --batch off")
         for name in ("top_p", "top_k"):

@@ -138,11 +138,7 @@ def document() -> bytes:
 def _operation(one: Operation, schemas: dict[Any, Any]) -> dict[str, Any]:
     trouble = {JSON: {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
     given = {"type": "string"} if one.gives is str else schemas[one.gives]
-    refused = (
-        *one.refusals,
-        *(() if one.scope is None else ALWAYS),
-        *((503,) if one.scope is None else ()),
-    )
+    refused = (*one.refusals, *((503,) if one.scope is None else ALWAYS))
     made: dict[str, Any] = {
         "summary": one.about,
         "responses": {

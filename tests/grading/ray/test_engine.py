@@ -64,7 +64,7 @@ def here(samples: Samples, facts: Facts, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def cluster(machines: Any) -> Iterator[RayEngine]:
-    """Open actors once for all tests that do no harm to them; who needs others comes before."""
+    """Share actors between all tests that do not harm them; tests that need others come first."""
     with opened(batch_size=2) as one:
         yield one
 

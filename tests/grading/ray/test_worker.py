@@ -1,4 +1,4 @@
-"""An actor by itself, without Ray: what it is given, it judges, and sends back briefly."""
+"""An actor without Ray: it judges the programs it is given and returns short judgements."""
 
 import os
 import pickle

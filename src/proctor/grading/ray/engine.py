@@ -1,19 +1,19 @@
-"""The same flow on Ray: programs are judged by actors on the machines of a cluster.
+"""An engine on Ray: actors on the machines of a cluster judge programs.
 
-Theory of operation. The process of the run is the *driver*: it makes programs of completions,
-writes receipts, and holds no more programs and judgements than the actors have use for. An
-actor (`worker.py`) asks for some processors of one machine and has a sandbox
-and as many threads as processors. One thread of the driver, the dispatcher, owns all state here:
-it sends programs (`batching.py` says which and where) and always has one request for judgements
-waiting at each actor that owes some. Everything that happens is a call in its queue.
+Theory of operation. The process of the run is the *driver*: it turns completions into programs,
+writes receipts, and holds only as many programs and judgements as the actors can use. An actor
+(`worker.py`) reserves some processors of one machine, and has one sandbox and a thread per
+processor. One thread of the driver, the dispatcher, owns all state in this file: it sends programs
+(`batching.py` chooses which and where) and keeps one request for judgements waiting at each actor
+that owes some. Every event is a call in the dispatcher's queue.
 
-Who may fail: an actor, a machine. What was there is sent elsewhere, and only then counted, so
-nothing is lost and nothing counts twice; another actor is asked for in its place. A program that
-was lost too often is unscored. If no actor is left for a while, the run ends, to be resumed.
-A machine that would judge in another way than the first one is not used, and named.
+What can fail: an actor or a machine. Its programs are then sent to other actors, and a judgement is
+counted only when it arrives, so none is lost or counted twice. A new actor replaces the lost one. A
+program that was lost too often is unscored. If no actor is left for a while, the run ends and can
+be resumed. A machine that would judge differently from the first one is named and not used.
 
-What is not covered: Ray has no walls of its own. Who can reach a cluster's ports can run programs
-on it, and the driver believes what actors say.
+What is not covered: anyone who can reach the ports of a Ray cluster can run programs on it, and the
+driver trusts what actors send.
 """
 
 import contextlib
@@ -60,7 +60,7 @@ KEPT = 64
 """How many tasks are ready to be sent."""
 START_SECONDS = 120.0
 LONELY_SECONDS = 60.0
-"""How long a run waits for an actor when it has none."""
+"""How long a run without actors waits for one."""
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 0.5
 MAX_STARTS = 3
@@ -76,10 +76,10 @@ def open_ray_engine(
     benchmark: Benchmark | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> "RayEngine":
-    """Open actors on a cluster: the one at `address`, the one in use, or one of our own here.
+    """Start actors on the cluster at `address`, the one in use, or a new one on this machine.
 
-    So many `workers` in all, or one for every processor, as far as the memory limits of what they
-    run fit; actors have what a `benchmark` asks for. `say` hears which machines are not used.
+    They have `workers` threads in all (0: one per processor), or fewer if the memory limits of the
+    `benchmark` do not fit. `say` is told which machines are not used.
     """
     memory_bytes = Limits().memory_bytes
     if benchmark is not None:
@@ -102,7 +102,7 @@ def _look() -> None:
 
 
 class _Open:
-    """An actor from this side."""
+    """An actor as the driver sees it."""
 
     def __init__(self, actor: Any, slot: WorkerSlot, batch_size: int, starts: int) -> None:
         self.actor = actor
@@ -111,13 +111,13 @@ class _Open:
         self.slot = slot
         self.place = Place(slot.workers, batch_size)
         self.starts = starts
-        """How many before it, in this slot, came to nothing."""
+        """How many actors failed to start in this slot before it."""
         self.here = False
         self.collecting = False
 
 
 class RayEngine:
-    """An engine: actors on a cluster, and the dispatcher."""
+    """Actors on a cluster, and the dispatcher."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class RayEngine:
         self.max_in_flight = sum(
             Place(slot.workers, batch_size).max_in_flight + batch_size for slot in slots
         )
-        """How many programs are here at a time, with the actors and waiting."""
+        """Maximum number of programs at the actors and waiting for them."""
         self.memory_bytes = min((slot.memory_bytes for slot in slots), default=0)
         """What every program may use for all of them to fit."""
         self.refused: list[ProctorError] = []
@@ -319,7 +319,7 @@ class RayEngine:
     def _call(
         self, one: _Open, method: Any, then: Callable[[_Open, Future[Any]], None], *args: Any
     ) -> None:
-        """Have an actor do something; what came of it is an event."""
+        """Call a method of an actor; its result arrives as an event."""
         future = method.remote(*args).future()
         future.add_done_callback(
             lambda done: self._events.put(partial(self._hear, one, then, done))

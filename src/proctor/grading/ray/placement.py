@@ -1,23 +1,23 @@
-"""Which actors to ask for on which machines: as many workers as processors and memory allow."""
+"""How many actors to start on each machine: as many workers as processors and memory allow."""
 
 from collections.abc import Iterable, Mapping
 from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
 WORKERS_PER_ACTOR = 4
-"""Threads of one process wait for one another; a large machine has several actors."""
+"""Threads of one process block each other, so a large machine has several actors."""
 
 
 class WorkerShare(NamedTuple):
-    """Which processors of a machine an actor keeps to."""
+    """The processors of a machine to which an actor is pinned."""
 
     first: int
     of: int
-    """How many the machine has; if it has not, it shares them with somebody, and nobody keeps."""
+    """How many the machine should have; with any other number, no actor is pinned."""
 
 
 class WorkerSlot(NamedTuple):
-    """Where an actor is asked for."""
+    """Room for one actor on a machine."""
 
     node: str
     workers: int
@@ -30,7 +30,7 @@ class WorkerSlot(NamedTuple):
 def worker_slots(
     nodes: Iterable[Mapping[str, Any]], workers: int, memory_bytes: int
 ) -> list[WorkerSlot]:
-    """Say which actors to ask for, if a worker's programs may use so much memory."""
+    """Return where to start actors if each worker needs `memory_bytes`."""
     alive = sorted((node for node in nodes if node.get("Alive")), key=lambda node: node["NodeID"])
     cpus = {str(node["NodeID"]): _has(node, "CPU") for node in alive if _has(node, "CPU")}
     memory = {str(node["NodeID"]): _has(node, "memory") for node in alive}

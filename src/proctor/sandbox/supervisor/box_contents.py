@@ -1,7 +1,6 @@
 """What goes into a box: an interpreter, chosen packages, and modules that are loaded beforehand."""
 
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -26,12 +25,12 @@ SLOW = {
     "seaborn": ("seaborn",),
     "requests": ("requests",),
 }
-"""Packages and those modules of theirs that take longer to load than all of a usual test."""
+"""Packages whose modules take longer to import than a typical test takes to run."""
 SESSION_BYTES = GIB
 
 
 class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
-    """What an interpreter says of itself."""
+    """A Python interpreter, as it describes itself."""
 
     executable: str
     version: str
@@ -63,7 +62,7 @@ def inspect_interpreter(python: str) -> Interpreter:
     except subprocess.TimeoutExpired:
         raise InputError(f"{refusal}: it does not answer") from None
     except msgspec.DecodeError:
-        raise InputError(f"{refusal}: it does not say what it is") from None
+        raise InputError(f"{refusal}: it does not describe itself") from None
 
 
 class BoxContents(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,17 +77,12 @@ class BoxContents(msgspec.Struct, frozen=True, kw_only=True):
     examiner: bool = False
     """Whether test code runs in it."""
     shown: Sequence[str] | None = None
-    """What of the host programs of another language need; None: it is a box for Python."""
+    """Paths of the host that programs of another language need; None: the box is for Python."""
     notebook: bool = False
     """Whether its guest runs cells."""
     shared_bytes: int = 0
-    """How much a scratch folder holds that guests share, as in a session; 0: each has its own."""
+    """Size of a scratch folder that guests share, as in a session; 0: each guest has a new one."""
     links: Mapping[str, str] = {}
-    """Links besides those of the host: path from the top, and where it leads."""
+    """Links besides those of the host: path from the root, and target."""
     tune_fork: TuneFork = "all"
     """Which parts of `inside/keeper/tune_for_fork.py` are used, where the tier has them."""
-
-
-def own_interpreter() -> str:
-    """Return the interpreter that builds boxes."""
-    return sys.executable

@@ -35,9 +35,9 @@ MODULES = (
     "isolation.libc",
     "keeper.tune_for_fork",
 )
-"""Files of `inside` that live in every box, each behind those that it imports."""
+"""Files of `inside` in every box, each after those that it imports."""
 TOOLCHAIN_MODULES = ("roles.toolchain", "roles.command")
-"""Files that live in boxes for programs of other languages, or for commands, only."""
+"""Files only in boxes for programs of other languages, or for commands."""
 EXAMINER_MODULES = (
     "roles.proxies",
     "roles.examiner",
@@ -45,18 +45,18 @@ EXAMINER_MODULES = (
     "roles.unit_tests",
     "roles.same_process",
 )
-"""Files that live in boxes with test code only."""
+"""Files only in boxes for test code."""
 NOTEBOOK_MODULES = ("roles.notebook",)
-"""Files that live in boxes of notebooks only."""
+"""Files only in boxes for notebooks."""
 READ = """
 import marshal, os, signal, sys, types
-signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whatever our starter heard
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whatever our parent had set
 with os.fdopen(int(sys.argv[2]), "rb") as file:
     bundle = file.read()
 """
 COMPILE = """
 reading, writing = os.pipe()
-if os.fork() == 0:  # what compiling leaves behind in memory goes with it
+if os.fork() == 0:  # the memory that compiling takes is freed with it
     bundle = marshal.loads(bundle)
     for module in bundle["modules"]:
         module[1] = compile(module[1], f"<inside {module[0]}>", "exec", optimize=2)
@@ -71,7 +71,7 @@ if status:
     sys.exit(f"the parts of a keeper could not be compiled: {status}")
 del status, reading, writing
 """
-"""What an interpreter does besides whose code is not that of ours."""
+"""What an interpreter runs, too, if it cannot load the code that this one compiled."""
 BOOT = """
 bundle = marshal.loads(bundle)
 sys.path += bundle["path"]
@@ -92,7 +92,7 @@ for name in bundle["preload"]:
     loaded = set(sys.modules)
     try:
         __import__(name)
-    except Exception:  # who needs it will hear why; half of it is worse than nothing
+    except Exception:  # a candidate that imports it gets the error; drop what was loaded
         for half in set(sys.modules) - loaded:
             del sys.modules[half]
 from inside.keeper.guest_setup import reset_signals, warm_up_roles
@@ -101,7 +101,7 @@ from inside.keeper.tune_for_fork import tune_for_fork
 reset_signals()
 warm_up_roles()
 control, ring, parts = int(sys.argv[1]), None, bundle["tune_fork"]
-if len(sys.argv) > 3:  # root, who built the box, has made one
+if len(sys.argv) > 3:  # created by root, which built the box
     ring = int(sys.argv[3])
     os.set_inheritable(ring, False)
 name, arguments = bundle["environment"]
@@ -110,7 +110,7 @@ del bundle, file, code, folder, leaf, module, package, name, arguments, loaded, 
 keep(control, environment, lambda: tune_for_fork(environment, parts, ring))
 """
 OLD_FORMAT = 2
-"""Of marshal: all Pythons read it."""
+"""The version of the marshal format that every Python reads."""
 
 
 class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ def kernel_environment(contents: BoxContents) -> EnvironmentSpec:
 
 
 def bundle(contents: BoxContents, environment: EnvironmentSpec, path: Sequence[str]) -> bytes:
-    """Return what the keeper needs to come to life, as it is sent into the box.
+    """Return the code and settings that a keeper starts from, as they are sent into the box.
 
     Packages are found on `path`.
     """
@@ -170,7 +170,7 @@ def bundle(contents: BoxContents, environment: EnvironmentSpec, path: Sequence[s
 
 
 def reads_our_code(interpreter: Interpreter) -> bool:
-    """Say whether an interpreter has the same compiled code as this one."""
+    """Return True if an interpreter can load the code that this one compiled."""
     return interpreter.version == sys.version
 
 
@@ -180,12 +180,12 @@ def _source(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _code(name: str) -> CodeType:
-    """Return a file of `inside` compiled, once for all boxes."""
+    """Compile a file of `inside`, once for all boxes."""
     return compile(_source(name), f"<inside {name}>", "exec", optimize=2)
 
 
 def boot_command(contents: BoxContents, fds: Sequence[int]) -> list[str]:
-    """Return the command that starts a keeper: its descriptors are a control and a bundle."""
+    """Return the command that starts a keeper; `fds` are its control socket and its bundle."""
     interpreter = contents.interpreter
     first = READ if reads_our_code(interpreter) else READ + COMPILE
     return [interpreter.executable, "-s", "-S", "-B", "-c", first + BOOT, *map(str, fds)]

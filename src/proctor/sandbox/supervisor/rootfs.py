@@ -1,7 +1,7 @@
 """The file system of a box of the kernel tier: what of the host is shown, and where.
 
-Nothing of proctor's and nothing of the user's. Folders in which packages are installed are hidden
-behind empty ones, wherever they lie; a chosen package is shown alone, under /packages.
+No file of Proctor or of the user is shown. Folders in which packages are installed are covered by
+empty ones; a chosen package is shown alone, under /packages.
 """
 
 import os
